@@ -31,8 +31,8 @@ WHEN_REFUSED = True
 
 
 _SPECIAL = {
-    "jump": "an equality holds at these arguments only, and the function jumps there: the slopes are those of the branch taken",
-    "nan": "an equality holds at these arguments only: slopes that depend on it are not known, and nan",
+    "jump": "a branch is taken at these arguments only, and the function jumps there: the slopes are those of the branch taken",
+    "nan": "a branch is taken at these arguments only: slopes that depend on it are not known, and nan",
 }
 
 
@@ -168,7 +168,7 @@ def called(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         scalars, result = [trace.scalars(v) for v in entered], plain(entered)
     else:
         leaves = _with_floats(plain, leaves) if path else leaves
-        found, scalars = trace.run(plain, unwrapped(f), leaves)
+        found, scalars = trace.run(plain, unwrapped(f), leaves, _order(path))
         known(f).operations, result = found.operations, found.result
         if not path:
             return found.value
@@ -176,6 +176,12 @@ def called(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
             warnings.warn(f"{f.__name__}: {_SPECIAL[found.special]}", GuardWarning, stacklevel=4)
     arguments = nesting.Arguments(tuple(names), tuple(nodes), tuple(leaves), tuple(scalars))
     return nesting.derived(arguments, result, path, vector, inside)
+
+
+def _order(path: Sequence[tuple[str, tuple[str, ...]]]) -> int:
+    """How often a path of steps differentiates."""
+    of_kind = {"hessian": 2, "hvp": 2}
+    return sum(len(by) if kind == "derivative" else of_kind.get(kind, 1) for kind, by in path)
 
 
 def _root(f: Function) -> Function:

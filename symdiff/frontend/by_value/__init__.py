@@ -16,5 +16,6 @@ Python's own, and views and indices NumPy's. What was computed is differentiated
 `sweeps`          reverse and forward mode along what was recorded
 `outputs`         results of a run: their leaves, and whether they are those of plain Python
 `nesting`         derivatives by the leaves of arguments, nested as those
+`branches_at_points` branches that are taken at the arguments only
 `trace`           one run of a function at arguments
 """

@@ -15,6 +15,7 @@ from symdiff import ir
 from symdiff.frontend.by_value.reals import (
     KEPT,
     REMAINDER,
+    SIDED,
     TIE,
     UNDECIDED,
     Real,
@@ -104,6 +105,8 @@ def _marked(x: Real) -> tuple[Any, ...]:
         return 1.0, -float(x.args[2]), 0.0
     if x.op is TIE:
         return 0.5, 0.5
+    if x.op is SIDED:
+        return (1.0, *(0.5,) * (len(x.args) - 1))
     if x.op is KEPT:
         return (1.0, *(math.nan,) * (len(x.args) - 1))
     assert x.op is UNDECIDED

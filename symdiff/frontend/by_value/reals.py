@@ -6,6 +6,7 @@ as the derivative would be lost without notice.
 
 from __future__ import annotations
 
+import dis
 import linecache
 import math
 import operator
@@ -40,33 +41,35 @@ class Record:
     Attributes
     ----------
     count : operations so far; also the order of the scalars.
-    held : pairs that were found equal, of which at least one is a `Real`.
-    differ : of a run beside the point, whether such a pair is not equal there; None of others.
-    tied : whether other comparisons of such a run are decided beside the point only.
+    met : decisions by two equal numbers, of which at least one is a `Real`; and on which side of that
+        the decision is the same: 1 where the first is greater, -1 where it is less, 0 on neither.
+    side : of a run near the point, on which side of a decision it is; None of others.
     hashed : the scalar whose hash was asked for last.
     refused : the first refusal, which the function may have caught.
     thread : the thread that runs, or None.
     """
 
-    def __init__(self) -> None:
-        self.count = 0
-        self.held: list[tuple[Any, Any]] = []
-        self.differ: Callable[[Any, Any], bool] | None = None
-        self.tied = False
+    def __init__(self, count: int = 0) -> None:
+        self.count = count
+        self.met: list[tuple[Any, Any, int]] = []
+        self.side: Callable[[Any, Any], int] | None = None
         self.hashed: Any = None
         self.refused: UnsupportedError | None = None
         self.thread: int | None = None
 
-    def begin(self) -> None:
-        self.__init__()  # type: ignore[misc]
+    def begin(self, count: int = 0) -> None:
+        self.__init__(count)  # type: ignore[misc]
         self.thread = threading.get_ident()
 
-    def equal(self, a: Any, b: Any) -> bool:
-        """Note that two numbers are equal; returns whether they count as equal in this run."""
-        if self.differ is None:
-            self.held.append((a, b))
-            return True
-        return not self.differ(a, b)
+    def decide(self, f: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+        """A decision by two equal numbers, which is that of `f(sign of a - b, 0)`."""
+        if self.side is not None:
+            return f(self.side(a, b), 0)
+        found = f(0, 0)
+        same = [s for s in (1, -1) if f(s, 0) == found]
+        if len(same) < 2:
+            self.met.append((a, b, same[0] if same else 0))
+        return found
 
     def here(self) -> bool:
         """Whether this thread runs a function by values."""
@@ -132,25 +135,48 @@ def _binary(op: Any, f: Callable[[Any, Any], Any]) -> Any:
     return forward, reflected
 
 
-def _comparison(f: Callable[[Any, Any], Any], held_if: bool | None) -> Any:
-    """A comparison; one whose result is `held_if` holds at a point only."""
+_COMPARES = dis.opmap["COMPARE_OP"]
 
+
+def _sorts() -> bool:
+    """Whether a comparison is that of a sort, a heap or the like, in C, called by the user: slopes follow its order."""
+    frame = sys._getframe(2)
+    code = frame.f_code
+    return code.co_code[frame.f_lasti] != _COMPARES and not code.co_filename.startswith(_OWN)
+
+
+def _comparison(f: Callable[[Any, Any], Any], orders: bool = True) -> Any:
     def compare(self: Real, other: Any) -> Any:
-        if type(other) is not Real and type(other) not in NUMBERS:
+        kind = type(other)
+        if kind is Real:
+            v, w = self.v, other.v
+        elif kind in NUMBERS:
+            v, w = self.v, other
+        else:
             return NotImplemented
-        found = bool(f(self.v, value_of(other)))
-        if self is other:
-            return found
-        if found is held_if:
-            return found is RECORD.equal(self, other)
-        if RECORD.differ is not None and self.v == value_of(other):
-            RECORD.tied = RECORD.tied or RECORD.differ(self, other)
-        return found
+        if v != w or self is other or (orders and RECORD.side is None and _sorts()):
+            return bool(f(v, w))
+        return RECORD.decide(f, self, other)
 
     return compare
 
 
-_equal = _comparison(operator.eq, True)
+_equal = _comparison(operator.eq, False)
+
+
+def _steps(f: Callable[[Any], Any]) -> Any:
+    """A step function, such as floor; at a step, that of the side on which a run is."""
+
+    def near(x: Any, side: int) -> Any:
+        return f(x) if side == 0 else f(x + 0.5 * side)
+
+    def step(self: Real) -> Any:
+        v = self.v
+        if not math.isfinite(v) or v % 1.0 != 0.0:
+            return f(v)
+        return RECORD.decide(lambda side, _: near(v, side), self, v)
+
+    return step
 
 
 class Real:
@@ -177,11 +203,14 @@ class Real:
     __truediv__, __rtruediv__ = _binary(DIV, operator.truediv)
     __pow__, __rpow__ = _binary(POW, operator.pow)
     __floordiv__, __rfloordiv__ = _binary(OPS["floor_quotient"], operator.floordiv)
-    __lt__ = _comparison(operator.lt, None)
-    __le__ = _comparison(operator.le, None)
-    __gt__ = _comparison(operator.gt, None)
-    __ge__ = _comparison(operator.ge, None)
+    __lt__ = _comparison(operator.lt)
+    __le__ = _comparison(operator.le)
+    __gt__ = _comparison(operator.gt)
+    __ge__ = _comparison(operator.ge)
     __ne__ = _comparison(operator.ne, False)
+    __int__ = __trunc__ = _steps(int)
+    __floor__ = _steps(math.floor)
+    __ceil__ = _steps(math.ceil)
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:  # isinstance asks for it
@@ -221,21 +250,7 @@ class Real:
         return other // self, other % self
 
     def __bool__(self) -> bool:
-        return bool(self.v) or not RECORD.equal(self, 0.0)
-
-    def __int__(self) -> int:
-        return int(self.v)
-
-    def __trunc__(self) -> int:
-        return int(self.v)
-
-    def __floor__(self) -> int:
-        found: int = math.floor(self.v)
-        return found
-
-    def __ceil__(self) -> int:
-        found: int = math.ceil(self.v)
-        return found
+        return bool(self.v) or bool(RECORD.decide(operator.ne, self, 0.0))
 
     def __round__(self, digits: int | None = None) -> Any:
         return round(self.v) if digits is None else round(self.v, digits)
@@ -326,3 +341,5 @@ UNDECIDED = Mark("undecided")
 """Of more equal numbers, or at a point where an equality was met: there is no slope by any of the arguments but the first of one that is `KEPT`."""
 KEPT = Mark("kept")
 """The first argument; slopes by the others are not known."""
+SIDED = Mark("sided")
+"""The first argument, and the mean of slopes of each two others, of runs on both sides of a point."""
