@@ -6,9 +6,11 @@ taken of them.
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -145,8 +147,25 @@ def report(f: Function) -> Report | None:
     return Report(f.__name__, f._source.parameters.names, text, text, (how, *why), {}, None)
 
 
+@contextlib.contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Python looks for cycles after every 700 new objects, and a run makes two for each operation."""
+    before = gc.get_threshold()
+    if before[0]:
+        gc.set_threshold(max(before[0], 200_000), *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
 def called(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """A call of a function or derivative that is run by values."""
+    with _rare_collections():
+        return _called(f, args, kwargs)
+
+
+def _called(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     from symdiff.frontend.by_value import nesting, trace
 
     primals, vector, given = _sorted(f, args, kwargs)
@@ -173,7 +192,7 @@ def called(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         if not path:
             return found.value
         if found.special:
-            warnings.warn(f"{f.__name__}: {_SPECIAL[found.special]}", GuardWarning, stacklevel=4)
+            warnings.warn(f"{f.__name__}: {_SPECIAL[found.special]}", GuardWarning, stacklevel=6)
     arguments = nesting.Arguments(tuple(names), tuple(nodes), tuple(leaves), tuple(scalars))
     return nesting.derived(arguments, result, path, vector, inside)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -154,3 +155,15 @@ def test_sorts_have_the_slopes_of_their_order_at_ties():
     for sort in (np.sort, sorted):
         f = run(lambda a, sort=sort: np.sum(np.array(sort(a)) * weights))
         np.testing.assert_array_equal(f.grad(np.ones(3)), weights)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan", "sqrt"],
+)
+def test_slopes_of_common_functions(name):
+    function, exact = getattr(math, name), getattr(mpmath, name)
+    for x in (0.3, 0.93, 1e-9):
+        want = float(mpmath.diff(exact, mpmath.mpf(x)))
+        np.testing.assert_allclose(run(lambda x, f=function: f(x)).grad(x), want, rtol=1e-12)
+    assert run(lambda x: np.tanh(x)).grad(800.0) == 0.0

@@ -37,6 +37,8 @@ def library(name: str) -> Any:
 
 def entry(op: Any, original: Function) -> Function:
     """An entry of the table."""
+    if op.arity == 1:
+        return lambda x: made(original(x.v), op, x) if type(x) is Real else original(x)
 
     def fun(*args: Any) -> Any:
         value = original(*map(value_of, args))

@@ -105,7 +105,7 @@ def value_of(x: Any) -> Any:
 
 def made(value: Any, op: Any, *args: Any) -> Real:
     """The scalar that an operation gives."""
-    if isinstance(value, (complex, np.complexfloating)):
+    if type(value) is not float and isinstance(value, (complex, np.complexfloating)):
         raise refuse("a complex number of real values, in a function that is run by values")
     found = object.__new__(Real)
     found.v, found.op, found.args = value, op, args
