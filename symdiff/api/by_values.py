@@ -11,12 +11,14 @@ import gc
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symdiff.api import debugging
 from symdiff.api.firstcalls import in_python, unwrapped
+from symdiff.api.recurring_paths import Call, call_of
 from symdiff.errors import ByValueWarning, GuardWarning, UnsupportedError
 from symdiff.frontend import SymArray, pytrees
 from symdiff.ir import Expr
@@ -31,6 +33,9 @@ Function = Any
 WHEN_REFUSED = True
 """Whether functions without `by_value=` are run by values where the compiler refuses them."""
 
+
+COMPARED = 3
+"""Runs after which values are those of plain Python alone."""
 
 _SPECIAL = {
     "jump": "a branch is taken at these arguments only, and the function jumps there: the slopes are those of the branch taken",
@@ -140,9 +145,11 @@ def report(f: Function) -> Report | None:
     cost = (
         "not called yet"
         if found.operations is None
-        else f"{found.operations} operations in the last call"
+        else f"{found.operations} operations in the last run"
     )
-    how = Finding("by values", f"plain Python in every call, differentiated in reverse; {cost}")
+    compiled = sum(len(p.kept) for p in found.paths.values())
+    paths = f"; {compiled} path{'s' if compiled > 1 else ''} compiled" if compiled else ""
+    how = Finding("by values", f"plain Python, differentiated in reverse; {cost}{paths}")
     text = ("run by values, no formula",)
     return Report(f.__name__, f._source.parameters.names, text, text, (how, *why), {}, None)
 
@@ -186,15 +193,38 @@ def _called(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         entered = [trace.entered(v) if trace.is_real(v) else v for v in leaves]
         scalars, result = [trace.scalars(v) for v in entered], plain(entered)
     else:
+        if not path and known(f).compared >= COMPARED:
+            return trace.in_python(plain, leaves)
         leaves = _with_floats(plain, leaves) if path else leaves
+        call = _recurring(f, nodes, leaves, static)
+        if call is not None and call.paths.kept:
+            value = trace.in_python(plain, leaves)
+            if (served := call.paths.served(value, call.args, call.steps)) is not NotImplemented:
+                return served
         found, scalars = trace.run(plain, unwrapped(f), leaves, _order(path))
         known(f).operations, result = found.operations, found.result
+        known(f).compared += 1
         if not path:
             return found.value
         if found.special:
             warnings.warn(f"{f.__name__}: {_SPECIAL[found.special]}", GuardWarning, stacklevel=6)
     arguments = nesting.Arguments(tuple(names), tuple(nodes), tuple(leaves), tuple(scalars))
-    return nesting.derived(arguments, result, path, vector, inside)
+    derivative = nesting.derived(arguments, result, path, vector, inside)
+    if not inside and call is not None and found.guards is not None:
+        call.met(arguments, found, derivative)
+    return derivative
+
+
+def _recurring(
+    f: Function, nodes: Sequence[pytrees.Node], leaves: Sequence[Any], static: Mapping[str, Any]
+) -> Call | None:
+    """A call of a derivative, with the paths that it may take; None if these are not kept."""
+    if not f._source.path or any(kind in ("jvp", "vjp", "hvp") for kind, _ in f._source.path):
+        return None
+    found = call_of(f._source.parameters.real, nodes, leaves, static, f._source.path)
+    if found is None:
+        return None
+    return replace(found, paths=known(f).paths.setdefault(found.key, found.paths))
 
 
 def _order(path: Sequence[tuple[str, tuple[str, ...]]]) -> int:

@@ -17,5 +17,6 @@ Python's own, and views and indices NumPy's. What was computed is differentiated
 `outputs`         results of a run: their leaves, and whether they are those of plain Python
 `nesting`         derivatives by the leaves of arguments, nested as those
 `branches_at_points` branches that are taken at the arguments only
+`path_source`     a run as straight lines of Python, with its guards
 `trace`           one run of a function at arguments
 """

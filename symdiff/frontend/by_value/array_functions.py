@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import itertools
 import math
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from symdiff.frontend.by_value.arrays import lifted, objects, on_ufunc, plain
 from symdiff.frontend.by_value.elementary import FUNCTIONS, library
-from symdiff.frontend.by_value.reals import Real, refuse, value_of
+from symdiff.frontend.by_value.reals import RECORD, Real, raw, refuse, value_of
 
 
 def _array(a: Any) -> Any:
@@ -98,7 +99,7 @@ def _isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool
 def doubles(a: Any) -> Any:
     """The doubles of an array of scalars."""
     if type(a) is Real:
-        return a.v
+        return value_of(a)
     return np.frompyfunc(value_of, 1, 1)(objects(a)).astype(float) if np.ndim(a) else a
 
 
@@ -118,11 +119,19 @@ def _softmax(a: Any, axis: Any = None) -> Any:
     return terms / np.sum(terms, axis=axis, keepdims=True)
 
 
+def _sorted(a: Any) -> list[Any]:
+    """The elements of an array in their order."""
+    items = sorted(_array(a).ravel(), key=raw)
+    for x, y in itertools.pairwise(items):
+        RECORD.order(x, y)
+    return items
+
+
 def _quantile(a: Any, q: Any, axis: Any = None, **options: Any) -> Any:
     """By linear interpolation between the sorted elements."""
     if axis is not None or options or np.ndim(q):
         raise refuse("quantiles along axes, in a function that is run by values")
-    items = sorted(_array(a).ravel(), key=value_of)
+    items = _sorted(a)
     h = (len(items) - 1) * q
     i = min(int(h), len(items) - 1)
     return items[i] + (items[min(i + 1, len(items) - 1)] - items[i]) * (h - i)
@@ -131,7 +140,7 @@ def _quantile(a: Any, q: Any, axis: Any = None, **options: Any) -> Any:
 def _median(a: Any, axis: Any = None, **options: Any) -> Any:
     if axis is not None or options:
         raise refuse("medians along axes, in a function that is run by values")
-    items = sorted(_array(a).ravel(), key=value_of)
+    items = _sorted(a)
     n = len(items)
     return items[n // 2] if n % 2 else 0.5 * (items[n // 2 - 1] + items[n // 2])
 

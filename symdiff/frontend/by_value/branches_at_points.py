@@ -24,8 +24,8 @@ from symdiff.frontend.by_value.reals import (
     SIDED,
     Real,
     made,
+    raw,
     same_formula,
-    value_of,
     variable,
 )
 from symdiff.frontend.by_value.sweeps import pulled_back, pushed_forward
@@ -44,7 +44,7 @@ class Followed:
     result, raised, refused : what it returned, or why it did not.
     inside : the scalars of each leaf of the arguments.
     operations : how many there were.
-    met : decisions by equal numbers, as `reals.Record` has them.
+    met, guards : decisions by equal numbers and by others, as `reals.Record` has them.
     """
 
     result: Any
@@ -53,6 +53,7 @@ class Followed:
     inside: list[list[Real]]
     operations: int
     met: list[tuple[Any, Any, int]]
+    guards: list[tuple[str, Any, Any]] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +200,7 @@ def _mapped(result: Any, change: Callable[[Any], Any]) -> Any:
 def _combined(base: Any, parts: Sequence[Any]) -> Any:
     """A result whose slopes are the sum of those of its parts."""
     streams = [iter(_numbers(p)) for p in parts]
-    return _mapped(base, lambda x: made(value_of(x), SIDED, x, *map(next, streams)))
+    return _mapped(base, lambda x: made(raw(x), SIDED, x, *map(next, streams)))
 
 
 def _unknown(result: Any, by: list[Real]) -> Any:

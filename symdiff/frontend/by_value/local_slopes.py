@@ -21,6 +21,7 @@ from symdiff.frontend.by_value.reals import (
     UNDECIDED,
     Real,
     made,
+    raw,
     refuse,
     value_of,
 )
@@ -70,7 +71,7 @@ def _of_product(x: Real) -> tuple[Any, ...]:
 
 
 def _of_quotient(x: Real) -> tuple[Any, ...]:
-    b = float(value_of(x.args[1]))
+    b = float(raw(x.args[1]))
     inverse = 1.0 / b if b else math.copysign(math.inf, b)
     return inverse, -float(x.v) * inverse
 
@@ -127,7 +128,7 @@ def slopes(x: Real) -> tuple[Any, ...]:
 def _by_rule(x: Real) -> tuple[Any, ...]:
     args, known = x.args, _known(x.op, x.args)
     _, program, places = _rule(x.op, known)
-    at = program.at({f"a{k}": value_of(a) for k, a in enumerate(args) if known[k] is None})
+    at = program.at({f"a{k}": raw(a) for k, a in enumerate(args) if known[k] is None})
     return tuple([0.0 if k < 0 else float(at[k]) for k in places])
 
 
@@ -184,7 +185,8 @@ def applied(op: Op, *args: Any, node: Expr | None = None) -> Any:
         return _OPERATORS[op](*args)
     if node is None:
         node = ir.apply(op, *(ir.var(f"a{k}") for k in range(len(args))))
-    value = function_of(node)(*[value_of(a) if type(a) is Real else _number(a) for a in args])
+    double = value_of if op.boolean else raw
+    value = function_of(node)(*[double(a) if type(a) is Real else _number(a) for a in args])
     if op.boolean or not any(type(a) is Real for a in args):
         return value
     return made(float(value), op, *[a if type(a) is Real else _number(a) for a in args])

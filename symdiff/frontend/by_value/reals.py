@@ -43,6 +43,8 @@ class Record:
     count : operations so far; also the order of the scalars.
     met : decisions by two equal numbers, of which at least one is a `Real`; and on which side of that
         the decision is the same: 1 where the first is greater, -1 where it is less, 0 on neither.
+    guards : decisions by numbers that differ: an operator, and both numbers.
+    special : whether there are decisions that no guard repeats, by equal numbers or operations without a source.
     side : of a run near the point, on which side of a decision it is; None of others.
     hashed : the scalar whose hash was asked for last.
     refused : the first refusal, which the function may have caught.
@@ -52,6 +54,8 @@ class Record:
     def __init__(self, count: int = 0) -> None:
         self.count = count
         self.met: list[tuple[Any, Any, int]] = []
+        self.guards: list[tuple[str, Any, Any]] = []
+        self.special = False
         self.side: Callable[[Any, Any], int] | None = None
         self.hashed: Any = None
         self.refused: UnsupportedError | None = None
@@ -65,11 +69,25 @@ class Record:
         """A decision by two equal numbers, which is that of `f(sign of a - b, 0)`."""
         if self.side is not None:
             return f(self.side(a, b), 0)
+        self.special = True
         found = f(0, 0)
         same = [s for s in (1, -1) if f(s, 0) == found]
         if len(same) < 2:
             self.met.append((a, b, same[0] if same else 0))
         return found
+
+    def guard(self, symbol: str, a: Any, b: Any) -> None:
+        """Note what decides."""
+        if self.thread is not None:
+            self.guards.append((symbol, a, b))
+
+    def order(self, a: Any, b: Any) -> None:
+        """Note that two numbers are in the order in which they are."""
+        v, w = raw(a), raw(b)
+        if v < w or v > w:
+            self.guard("<" if v < w else ">", a, b)
+        elif a is not b:
+            self.special = True
 
     def here(self) -> bool:
         """Whether this thread runs a function by values."""
@@ -98,9 +116,18 @@ def refuse(message: str, hint: str = "") -> UnsupportedError:
     return error
 
 
-def value_of(x: Any) -> Any:
-    """The double of a scalar; numbers are their own."""
+def raw(x: Any) -> Any:
+    """The double of a scalar, which decides nothing; numbers are their own."""
     return x.v if type(x) is Real else x
+
+
+def value_of(x: Any) -> Any:
+    """The double of a scalar, of which any bit may decide something."""
+    if type(x) is not Real:
+        return x
+    if RECORD.thread is not None:
+        RECORD.guards.append(("==", x, float(x.v)))
+    return x.v
 
 
 def made(value: Any, op: Any, *args: Any) -> Real:
@@ -125,12 +152,22 @@ def _binary(op: Any, f: Callable[[Any, Any], Any]) -> Any:
 
     def forward(self: Real, other: Any) -> Any:
         kind = type(other)
-        if kind is Real:
-            return made(f(self.v, other.v), op, self, other)
-        return made(f(self.v, other), op, self, other) if kind in NUMBERS else NotImplemented
+        try:
+            if kind is Real:
+                return made(f(self.v, other.v), op, self, other)
+            return made(f(self.v, other), op, self, other) if kind in NUMBERS else NotImplemented
+        except ArithmeticError:
+            RECORD.special = True  # if the function catches it
+            raise
 
     def reflected(self: Real, other: Any) -> Any:
-        return made(f(other, self.v), op, other, self) if type(other) in NUMBERS else NotImplemented
+        if type(other) not in NUMBERS:
+            return NotImplemented
+        try:
+            return made(f(other, self.v), op, other, self)
+        except ArithmeticError:
+            RECORD.special = True
+            raise
 
     return forward, reflected
 
@@ -154,7 +191,11 @@ def _comparison(f: Callable[[Any, Any], Any], orders: bool = True) -> Any:
             v, w = self.v, other
         else:
             return NotImplemented
+        if v < w or v > w:
+            RECORD.guards.append(("<" if v < w else ">", self, other))
+            return bool(f(v, w))
         if v != w or self is other or (orders and RECORD.side is None and _sorts()):
+            RECORD.special = RECORD.special or self is not other
             return bool(f(v, w))
         return RECORD.decide(f, self, other)
 
@@ -173,7 +214,10 @@ def _steps(f: Callable[[Any], Any]) -> Any:
     def step(self: Real) -> Any:
         v = self.v
         if not math.isfinite(v) or v % 1.0 != 0.0:
-            return f(v)
+            found = f(v)
+            RECORD.guard(">", self, math.floor(v))
+            RECORD.guard("<", self, math.ceil(v))
+            return found
         return RECORD.decide(lambda side, _: near(v, side), self, v)
 
     return step
@@ -224,7 +268,7 @@ class Real:
 
     def __hash__(self) -> int:
         RECORD.hashed = id(self)
-        return hash(self.v)
+        return hash(value_of(self))
 
     def __neg__(self) -> Real:
         return made(-self.v, NEG, self)
@@ -250,19 +294,23 @@ class Real:
         return other // self, other % self
 
     def __bool__(self) -> bool:
-        return bool(self.v) or bool(RECORD.decide(operator.ne, self, 0.0))
+        if self.v:
+            RECORD.order(self, 0.0)
+            return True
+        return bool(RECORD.decide(operator.ne, self, 0.0))
 
     def __round__(self, digits: int | None = None) -> Any:
-        return round(self.v) if digits is None else round(self.v, digits)
+        v = value_of(self)
+        return round(v) if digits is None else round(v, digits)
 
     def __format__(self, spec: str) -> str:
-        return format(self.v, spec)
+        return format(value_of(self), spec)
 
     def __repr__(self) -> str:
-        return repr(self.v)
+        return repr(value_of(self))
 
     def __str__(self) -> str:
-        return str(self.v)
+        return str(value_of(self))
 
     def __float__(self) -> float:
         raise refuse("compiled code asks for the double of a number that has a derivative")
@@ -280,7 +328,7 @@ class Real:
         raise refuse("a number that has a derivative is pickled")
 
     def is_integer(self) -> bool:
-        return bool(self.v.is_integer())
+        return bool(value_of(self).is_integer())
 
     def conjugate(self) -> Real:
         return self
@@ -293,7 +341,7 @@ class Real:
 
     def astype(self, kind: Any, **kwargs: Any) -> Any:
         wanted = np.dtype(kind)
-        return self if wanted.kind == "f" else wanted.type(int(self.v))
+        return self if wanted.kind == "f" else wanted.type(int(self))
 
     real = property(lambda self: self)
     imag = property(lambda self: 0.0)
@@ -323,8 +371,10 @@ def same_formula(a: Real, b: Real) -> bool:
 
 def _remainder(a: Any, b: Any) -> Real:
     """a % b with Python's own rounding; its slopes are those of a - b * (a // b)."""
-    quotient = value_of(a) // value_of(b)
-    return made(value_of(a) % value_of(b), REMAINDER, a, b, quotient)
+    if raw(b) == 0:
+        RECORD.special = True
+    quotient = raw(a) // raw(b)
+    return made(raw(a) % raw(b), REMAINDER, a, b, quotient)
 
 
 class Mark:

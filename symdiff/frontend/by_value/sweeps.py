@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.frontend.by_value.local_slopes import recorded_slopes, slopes
-from symdiff.frontend.by_value.reals import Real, value_of
+from symdiff.frontend.by_value.reals import Real, raw
 
 
 def reached(roots: Sequence[Any]) -> list[Real]:
@@ -53,7 +53,7 @@ def pulled_back(
                     adjoint[n] = adjoint[n] + g * p if n in adjoint else g * p
     found = [adjoint.get(x.n, 0.0) for x in leaves]
     lost = any(
-        type(r) is not Real and math.isnan(value_of(r)) and not _is_zero(s)
+        type(r) is not Real and math.isnan(raw(r)) and not _is_zero(s)
         for r, s in zip(roots, seeds, strict=True)
     )
     return [math.nan] * len(found) if lost else found

@@ -18,12 +18,13 @@ from symdiff.frontend.by_value.reals import (
     UNDECIDED,
     Real,
     made,
-    value_of,
+    raw,
 )
 
 
 def tied(a: Any, b: Any) -> Any:
     """One of two equal numbers, of which an extreme takes either."""
+    RECORD.special = RECORD.special or a is not b
     if a is b or type(a) is not Real is not type(b):
         return a
     for whole, other in ((a, b), (b, a)):
@@ -31,8 +32,8 @@ def tied(a: Any, b: Any) -> Any:
             numbers = any(type(x) is not Real for x in whole.args)
             if any(x is other for x in whole.args) or (type(other) is not Real and numbers):
                 return whole
-            return made(value_of(a), UNDECIDED, a, b)
-    return made(value_of(a), TIE, a, b)
+            return made(raw(a), UNDECIDED, a, b)
+    return made(raw(a), TIE, a, b)
 
 
 def _extreme(better: Callable[[Any, Any], bool], builtin: Callable[..., Any]) -> Any:
@@ -45,7 +46,8 @@ def _extreme(better: Callable[[Any, Any], bool], builtin: Callable[..., Any]) ->
             return builtin(items, **kwargs)
         best = items[0]
         for x in items[1:]:
-            v, w = value_of(x), value_of(best)
+            v, w = raw(x), raw(best)
+            RECORD.order(x, best)
             if v == w:
                 best = tied(best, x)
             elif better(v, w):
@@ -63,7 +65,8 @@ def _of_two(better: Callable[[Any, Any], bool], skips: bool) -> Any:
     """np.maximum and its relatives; `skips`: those that leave out nan."""
 
     def found(a: Any, b: Any) -> Any:
-        v, w = value_of(a), value_of(b)
+        v, w = raw(a), raw(b)
+        RECORD.order(a, b)
         if v == w:
             return tied(a, b)
         if math.isnan(v) or math.isnan(w):
@@ -83,4 +86,4 @@ INITIAL = {np.maximum: -math.inf, np.minimum: math.inf, np.add: 0.0, np.multiply
 
 def undecided(x: Any, by: list[Real]) -> Any:
     """A number whose slopes by some scalars are not known."""
-    return made(value_of(x), KEPT, x, *by)
+    return made(raw(x), KEPT, x, *by)

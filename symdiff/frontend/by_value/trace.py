@@ -36,12 +36,14 @@ class Run:
     operations : how many there were.
     special : "jump" or "nan" where a branch is taken at these arguments only, and what the function returns
         near them is another value, or not known; the slopes are then those of the branch taken, or nan.
+    guards : what decided, as `reals.Record` has it; None if guards do not repeat it.
     """
 
     value: Any
     result: Any
     operations: int
     special: str
+    guards: list[tuple[str, Any, Any]] | None
 
 
 def entered(leaf: Any) -> Any:
@@ -93,17 +95,17 @@ def run(
         first = followed(None)
         if first.refused is not None:
             raise first.refused
-        value = _in_python(function, given)
+        value = in_python(function, given)
         if first.raised is not None:
             raise _unlike_python(first.raised)
         if not outputs.agree(first.result, value):
-            if not outputs.agree(_in_python(function, given), value):
+            if not outputs.agree(in_python(function, given), value):
                 raise UnsupportedError("it is not pure: two calls with the same arguments differ")
             raise UnsupportedError("run by values it returns something else than plain Python")
         result, special = first.result, ""
         if order and (alone := decided_alone(first)):
             result, special = near_the_point(first, followed, alone, value, order)
-        return Run(value, result, first.operations, special), first.inside
+        return Run(value, result, first.operations, special, first.guards), first.inside
 
 
 def _followed(
@@ -123,9 +125,11 @@ def _followed(
                 result = outputs.mapped(function(arguments), lambda leaf: leaf)
         except Exception as error:
             raised = error
-        return Followed(result, raised, RECORD.refused, inside, RECORD.count, RECORD.met)
+        guards = None if RECORD.special else RECORD.guards
+        return Followed(result, raised, RECORD.refused, inside, RECORD.count, RECORD.met, guards)
     finally:
         RECORD.thread = RECORD.side = None
+        RECORD.guards = []
 
 
 def _unlike_python(raised: Exception) -> UnsupportedError:
@@ -151,7 +155,7 @@ def _entered_once(given: Sequence[Any], near: Near | None) -> list[Any]:
     return found
 
 
-def _in_python(function: Callable[[Sequence[Any]], Any], given: Sequence[Any]) -> Any:
+def in_python(function: Callable[[Sequence[Any]], Any], given: Sequence[Any]) -> Any:
     """What plain Python returns, called with copies; one array passed twice is one copy."""
     memo: dict[int, Any] = {}
     return function([copy.deepcopy(v, memo) if isinstance(v, np.ndarray) else v for v in given])
