@@ -200,7 +200,7 @@ def _called(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         if call is not None and call.paths.kept:
             value = trace.in_python(plain, leaves)
             if (served := call.paths.served(value, call.args, call.steps)) is not NotImplemented:
-                return served
+                return _with_value(path, served, value)
         found, scalars = trace.run(plain, unwrapped(f), leaves, _order(path))
         known(f).operations, result = found.operations, found.result
         known(f).compared += 1
@@ -212,6 +212,15 @@ def _called(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     derivative = nesting.derived(arguments, result, path, vector, inside)
     if not inside and call is not None and found.guards is not None:
         call.met(arguments, found, derivative)
+    return derivative if inside else _with_value(path, derivative, found.value)
+
+
+def _with_value(path: Sequence[tuple[str, tuple[str, ...]]], derivative: Any, value: Any) -> Any:
+    """A derivative that comes with the value, which is plain Python's."""
+    from symdiff.frontend.by_value import outputs
+
+    if len(path) == 1 and path[0][0] in ("value_and_gradient", "jvp", "vjp"):
+        return outputs.mapped(value, outputs.doubles), derivative[1]
     return derivative
 
 

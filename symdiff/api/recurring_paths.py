@@ -31,6 +31,14 @@ TOLERANCE = 1e-6
 """Between derivatives of the run and of the compiled path, when it is compiled."""
 
 
+_compiler: list[Callable[..., Any]] = []
+
+
+def compile_by(symgrad: Callable[..., Any]) -> None:
+    """Compile paths by `symgrad`, whose module imports this."""
+    _compiler[:] = [symgrad]
+
+
 @dataclass(slots=True)
 class Path:
     """A compiled path.
@@ -101,7 +109,10 @@ class Paths:
         self, source: Any, args: Sequence[Any], steps: Sequence[tuple[str, tuple[str, ...]]], want: Any,
     ) -> None:  # fmt: skip
         """Compile a path, if its derivative at these arguments is that of the run."""
-        path = Path(_made(source.replayed, "replayed"), compiled(source.path))
+        path = Path(
+            _made(source.replayed, "replayed"),
+            _compiler[0](_made(source.path, "path"), by_value=False),
+        )
         try:
             with np.errstate(all="ignore"):
                 same = path.replayed(*args) is not None
@@ -184,12 +195,6 @@ def _kind(leaf: Any) -> Any:
         fixed = b"" if leaf.dtype.kind == "f" else leaf.tobytes()
         return leaf.shape, leaf.dtype.char, fixed
     return type(leaf) if isinstance(leaf, (float, np.floating)) else (type(leaf), leaf)
-
-
-def compiled(source: str) -> Any:
-    from symdiff.api.transforms import symgrad
-
-    return symgrad(_made(source, "path"), by_value=False)
 
 
 def derivative(function: Any, steps: Sequence[tuple[str, tuple[str, ...]]]) -> Any:

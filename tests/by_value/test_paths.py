@@ -9,8 +9,10 @@ import pytest
 
 from symdiff import symgrad
 from symdiff.api import recurring_paths
+from tests.by_value.more_programs import FAST, LONG
 from tests.by_value.programs import PROGRAMS
 
+ALL = {**PROGRAMS, **FAST, **LONG}
 SCALE = [2.0]
 
 
@@ -125,15 +127,16 @@ def _moved(args, draw):
 
 
 @pytest.mark.parametrize(
-    "calls", [6, pytest.param(120, marks=pytest.mark.slow)], ids=["few", "many"]
+    ("f", "calls"),
+    [pytest.param(f, 6, id=f"{f.__name__}-few") for f in list(PROGRAMS)[:6]]
+    + [pytest.param(f, 60, id=f.__name__, marks=pytest.mark.slow) for f in ALL],
 )
-@pytest.mark.parametrize("f", [pytest.param(f, id=f.__name__) for f in PROGRAMS])
 def test_random_calls(f, calls):
     """Whichever path serves a call, its derivative is that of a fresh trace."""
     draw = np.random.default_rng(5)
     g = run(f)
     for k in range(calls):
-        args = _moved(PROGRAMS[f][k % 3], draw)
+        args = _moved(ALL[f][k % 3], draw)
         value, found = g.value_and_grad(*args)
         np.testing.assert_allclose(value, f(*args), rtol=1e-12)
         for a, b in zip(found, run(f).grad(*args), strict=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
+import statistics
 from typing import Any
 
 import numpy as np
@@ -163,8 +164,36 @@ def _search(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
     return np.searchsorted(doubles(a), doubles(v), side, sorter)
 
 
+def _of_data(function: Any, ddof: int | None = None) -> Any:
+    """A function of `statistics`, which computes with fractions."""
+
+    def of_data(data: Any, centre: Any = None) -> Any:
+        items = list(data)
+        if not any(type(x) is Real for x in items):
+            return function(items) if centre is None else function(items, centre)
+        if len(items) <= (ddof or 0):
+            raise statistics.StatisticsError(f"{function.__name__} of {len(items)} numbers")
+        middle = sum(items) / len(items) if centre is None else centre
+        return (
+            middle if ddof is None else sum((x - middle) ** 2 for x in items) / (len(items) - ddof)
+        )
+
+    return of_data
+
+
+def _root_of(function: Any, ddof: int) -> Any:
+    of_data = _of_data(function, ddof)
+    return lambda data, centre=None: FUNCTIONS[math.sqrt](of_data(data, centre))
+
+
 FUNCTIONS.update(
     {
+        statistics.mean: _of_data(statistics.mean),
+        statistics.fmean: _of_data(statistics.fmean),
+        statistics.variance: _of_data(statistics.variance, 1),
+        statistics.pvariance: _of_data(statistics.pvariance, 0),
+        statistics.stdev: _root_of(statistics.variance, 1),
+        statistics.pstdev: _root_of(statistics.pvariance, 0),
         np.mean: _mean,
         np.average: _average,
         np.var: _variance,

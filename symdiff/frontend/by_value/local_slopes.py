@@ -18,7 +18,6 @@ from symdiff.frontend.by_value.reals import (
     REMAINDER,
     SIDED,
     TIE,
-    UNDECIDED,
     Real,
     made,
     raw,
@@ -155,10 +154,8 @@ def _marked(x: Real) -> tuple[Any, ...]:
         return 0.5, 0.5
     if x.op is SIDED:
         return (1.0, *(0.5,) * (len(x.args) - 1))
-    if x.op is KEPT:
-        return (1.0, *(math.nan,) * (len(x.args) - 1))
-    assert x.op is UNDECIDED
-    return (math.nan,) * len(x.args)
+    assert x.op is KEPT
+    return (1.0, *(math.nan,) * (len(x.args) - 1))
 
 
 def on_scalars(e: Expr, values: dict[Expr, Any]) -> Any:

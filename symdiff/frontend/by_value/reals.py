@@ -84,6 +84,8 @@ class Record:
     def order(self, a: Any, b: Any) -> None:
         """Note that two numbers are in the order in which they are."""
         v, w = raw(a), raw(b)
+        if type(a) is not Real is not type(b):
+            return
         if v < w or v > w:
             self.guard("<" if v < w else ">", a, b)
         elif a is not b:
@@ -387,8 +389,6 @@ class Mark:
 REMAINDER = Mark("remainder")
 TIE = Mark("tie")
 """Of two equal numbers the one or the other, as in max: the mean of their slopes."""
-UNDECIDED = Mark("undecided")
-"""Of more equal numbers, or at a point where an equality was met: there is no slope by any of the arguments but the first of one that is `KEPT`."""
 KEPT = Mark("kept")
 """The first argument; slopes by the others are not known."""
 SIDED = Mark("sided")

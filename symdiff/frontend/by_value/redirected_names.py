@@ -214,7 +214,7 @@ def _replaced(module: Any) -> dict[str, Any]:
         function = getattr(module, name)
         if not callable(function) or isinstance(function, type):
             continue
-        if module is math and function not in FUNCTIONS:
+        if module.__name__ in ("math", "statistics") and function not in FUNCTIONS:
             continue
         found[name] = function
     return found
@@ -223,7 +223,16 @@ def _replaced(module: Any) -> dict[str, Any]:
 _MODULES = [
     m
     for m in map(
-        library, ("math", "numpy", "numpy.linalg", "numpy.fft", "scipy.special", "scipy.linalg")
+        library,
+        (
+            "math",
+            "statistics",
+            "numpy",
+            "numpy.linalg",
+            "numpy.fft",
+            "scipy.special",
+            "scipy.linalg",
+        ),
     )
     if m
 ]
@@ -234,7 +243,9 @@ for _m in _MODULES:
         if id(_function) not in _FUNCTIONS:
             wrapper = (
                 FUNCTIONS[_function]
-                if _m is math and _function not in _OF_ITEMS and not hasattr(_function, "types")
+                if _m.__name__ in ("math", "statistics")
+                and _function not in _OF_ITEMS
+                and not hasattr(_function, "types")
                 else _wrapped(_name, _function)
             )
             _FUNCTIONS[id(_function)] = _function, wrapper
