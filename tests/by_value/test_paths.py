@@ -77,6 +77,7 @@ def test_a_path_is_compiled_and_another_is_traced():
     assert f.value_and_grad(3.0, 1.0) == (9.0, (6.0, 9.0))
 
 
+@pytest.mark.filterwarnings("ignore::symdiff.GuardWarning")
 def test_decisions_by_steps_errors_keys_and_texts_are_guards():
     f = run(steps)
     for x in (0.40, 0.41, 0.42, 0.5, 1.1, 0.43, -0.1, -0.2, -0.4):
@@ -137,6 +138,10 @@ def test_random_calls(f, calls):
     g = run(f)
     for k in range(calls):
         args = _moved(ALL[f][k % 3], draw)
+        try:
+            f(*args)
+        except ValueError:
+            continue
         value, found = g.value_and_grad(*args)
         np.testing.assert_allclose(value, f(*args), rtol=1e-12)
         for a, b in zip(found, run(f).grad(*args), strict=True):

@@ -10,6 +10,8 @@ Python's own, and views and indices NumPy's. What was computed is differentiated
 `arrays`          arrays of scalars
 `array_functions` functions of arrays that NumPy writes in C
 `matrices`        linear algebra by elimination
+`jacobi_rotations` eigenvalues, singular values and least squares
+`roots_and_integrals` of functions, that SciPy computes in compiled code
 `redirected_names` what math, NumPy and SciPy are called in the user's modules during a run
 `reachable`       which globals, cells and defaults a function reads
 `local_slopes`    local derivatives of the operations

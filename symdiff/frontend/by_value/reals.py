@@ -32,6 +32,7 @@ NUMBERS = frozenset((
 """The classes of numbers that operations take beside scalars."""
 
 _OWN = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+_PYTHON = os.path.dirname(os.__file__) + os.sep
 _LIBRARIES = (_OWN, os.path.dirname(np.__file__) + os.sep, f"{os.sep}scipy{os.sep}")
 
 
@@ -99,14 +100,23 @@ class Record:
 RECORD = Record()
 
 
-def place() -> Location | None:
-    """The user's line that runs."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and any(part in frame.f_code.co_filename for part in _LIBRARIES):
-        frame = frame.f_back
+def _of_user(frame: FrameType) -> bool:
+    path = frame.f_code.co_filename
+    of_python = path.startswith(_PYTHON) and "site-packages" not in path
+    return not of_python and not any(part in path for part in _LIBRARIES)
+
+
+def place(frame: FrameType | None = None, line: int = 0) -> Location | None:
+    """The user's line that runs, or that of a frame if it is the user's."""
+    if frame is None:
+        frame = sys._getframe(1)
+        while frame is not None and not _of_user(frame):
+            frame = frame.f_back
+    elif not _of_user(frame):
+        return None
     if frame is None:
         return None
-    path, line = frame.f_code.co_filename, frame.f_lineno
+    path, line = frame.f_code.co_filename, line or frame.f_lineno
     return Location(path, line, 1, linecache.getline(path, line))
 
 
@@ -328,6 +338,9 @@ class Real:
 
     def __reduce__(self) -> Any:
         raise refuse("a number that has a derivative is pickled")
+
+    def as_integer_ratio(self) -> tuple[int, int]:
+        raise refuse("the fraction of a number that has a derivative")
 
     def is_integer(self) -> bool:
         return bool(value_of(self).is_integer())

@@ -16,7 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.by_value import array_functions, matrices, ties  # noqa: F401  (they fill the table)
+import symdiff.frontend.by_value.jacobi_rotations
+import symdiff.frontend.by_value.matrices
+import symdiff.frontend.by_value.roots_and_integrals  # noqa: F401
+from symdiff.frontend.by_value import array_functions, ties
 from symdiff.frontend.by_value.arrays import (
     RealArray,
     floats,
@@ -205,6 +208,10 @@ class _Ufunc:
         return call
 
 
+_BY_TABLE = frozenset(("math", "statistics", "scipy.integrate", "scipy.optimize"))
+"""Modules of which only the functions of the table are replaced, whatever their arguments."""
+
+
 def _replaced(module: Any) -> dict[str, Any]:
     """The functions of a module that are wrapped, by their names."""
     found = {}
@@ -214,28 +221,17 @@ def _replaced(module: Any) -> dict[str, Any]:
         function = getattr(module, name)
         if not callable(function) or isinstance(function, type):
             continue
-        if module.__name__ in ("math", "statistics") and function not in FUNCTIONS:
+        if module.__name__ in _BY_TABLE and function not in FUNCTIONS:
             continue
         found[name] = function
     return found
 
 
-_MODULES = [
-    m
-    for m in map(
-        library,
-        (
-            "math",
-            "statistics",
-            "numpy",
-            "numpy.linalg",
-            "numpy.fft",
-            "scipy.special",
-            "scipy.linalg",
-        ),
-    )
-    if m
-]
+_NAMES = (
+    "math", "statistics", "numpy", "numpy.linalg", "numpy.fft", "scipy.special", "scipy.linalg", "scipy.integrate",
+    "scipy.optimize",
+)  # fmt: skip
+_MODULES = [m for m in map(library, _NAMES) if m]
 _FUNCTIONS: dict[int, tuple[Any, Any]] = {}
 """Each original function and its wrapper, by the identity of the original."""
 for _m in _MODULES:
@@ -243,7 +239,7 @@ for _m in _MODULES:
         if id(_function) not in _FUNCTIONS:
             wrapper = (
                 FUNCTIONS[_function]
-                if _m.__name__ in ("math", "statistics")
+                if _m.__name__ in _BY_TABLE
                 and _function not in _OF_ITEMS
                 and not hasattr(_function, "types")
                 else _wrapped(_name, _function)

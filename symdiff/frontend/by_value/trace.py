@@ -19,7 +19,7 @@ from symdiff.frontend.by_value.branches_at_points import (
     decided_alone,
     near_the_point,
 )
-from symdiff.frontend.by_value.reals import KEPT, RECORD, Real, made, variable
+from symdiff.frontend.by_value.reals import KEPT, RECORD, Real, made, place, variable
 from symdiff.frontend.by_value.redirected_names import redirected
 
 _one_at_a_time = threading.RLock()
@@ -136,7 +136,10 @@ def _unlike_python(raised: Exception) -> UnsupportedError:
     """A refusal for what only the run by values raises."""
     if isinstance(raised, UnsupportedError):
         return raised
-    return UnsupportedError(f"run by values it raises {type(raised).__name__}: {raised}")
+    at, line = None, raised.__traceback__
+    while line is not None:
+        at, line = place(line.tb_frame, line.tb_lineno) or at, line.tb_next
+    return UnsupportedError(f"run by values it raises {type(raised).__name__}: {raised}", at)
 
 
 def _entered_once(given: Sequence[Any], near: Near | None) -> list[Any]:
