@@ -174,7 +174,7 @@ def called(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
 
 def _called(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     from symdiff.frontend.by_value import nesting, trace
-    from symdiff.frontend.by_value.redirected_names import replaced
+    from symdiff.frontend.by_value.redirected_names import of_arguments
 
     primals, vector, given = _sorted(f, args, kwargs)
     real, static = f._source.parameters.bind(primals, given)
@@ -185,7 +185,7 @@ def _called(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         raise UnsupportedError("complex arguments of a function that is run by values")
     _must_be_taken(leaves)
 
-    functions = {name: replaced(v) for name, v in static.items()}
+    functions = of_arguments(static)
 
     def plain(leaves: Sequence[Any]) -> Any:
         parts = iter(leaves)

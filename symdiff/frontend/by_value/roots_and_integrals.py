@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from symdiff.frontend.by_value.elementary import FUNCTIONS, library
+from symdiff.frontend.by_value.elementary import FUNCTIONS
 from symdiff.frontend.by_value.reals import RECORD, Real, raw, refuse, variable
 from symdiff.frontend.by_value.sweeps import pulled_back, pushed_forward, reached
 from symdiff.ir import VAR
@@ -121,8 +121,10 @@ def _integral(quad: Callable[..., Any]) -> Any:
     return integrated
 
 
-if optimize := library("scipy.optimize"):
-    for _solver in (optimize.brentq, optimize.brenth, optimize.ridder, optimize.bisect):
-        FUNCTIONS[_solver] = _root(_solver)
-if integrate := library("scipy.integrate"):
-    FUNCTIONS[integrate.quad] = _integral(integrate.quad)
+def add_to_table(module: Any) -> None:
+    """The functions of `scipy.optimize` or `scipy.integrate`."""
+    if module.__name__ == "scipy.integrate":
+        FUNCTIONS[module.quad] = _integral(module.quad)
+        return
+    for solver in (module.brentq, module.brenth, module.ridder, module.bisect):
+        FUNCTIONS[solver] = _root(solver)
