@@ -21,7 +21,7 @@ from symdiff.frontend import pytrees
 
 OPERATIONS = 4_000
 """Of a path that is compiled: the compiler takes some milliseconds for each ten."""
-WORTH = 100
+WORTH = 10
 """A path of so many operations is compiled after one run more."""
 MOST = 16
 """Paths of a function that are compiled, for each way of calling it."""
