@@ -10,6 +10,7 @@
 `pickles`         how functions pickle
 `leaves`          arguments that are trees, in the names of their leaves
 `by_values`       functions that are run by values, where the compiler refuses them
+`recurring_paths` paths of such functions that recur, compiled
 `debugging`       values that a function prints while it is computed
 `error_bounds`    by how much the results of a call may be off
 `inspection`      what it shows: expressions, sources, reports, modules

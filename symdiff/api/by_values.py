@@ -6,15 +6,19 @@ taken of them.
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symdiff.api import debugging
 from symdiff.api.firstcalls import in_python, unwrapped
+from symdiff.api.recurring_paths import Call, call_of
 from symdiff.errors import ByValueWarning, GuardWarning, UnsupportedError
 from symdiff.frontend import SymArray, pytrees
 from symdiff.ir import Expr
@@ -30,9 +34,12 @@ WHEN_REFUSED = True
 """Whether functions without `by_value=` are run by values where the compiler refuses them."""
 
 
+COMPARED = 3
+"""Runs after which values are those of plain Python alone."""
+
 _SPECIAL = {
-    "jump": "an equality holds at these arguments only, and the function jumps there: the slopes are those of the branch taken",
-    "nan": "an equality holds at these arguments only: slopes that depend on it are not known, and nan",
+    "jump": "a branch is taken at these arguments only, and the function jumps there: the slopes are those of the branch taken",
+    "nan": "a branch is taken at these arguments only: slopes that depend on it are not known, and nan",
 }
 
 
@@ -138,16 +145,36 @@ def report(f: Function) -> Report | None:
     cost = (
         "not called yet"
         if found.operations is None
-        else f"{found.operations} operations in the last call"
+        else f"{found.operations} operations in the last run"
     )
-    how = Finding("by values", f"plain Python in every call, differentiated in reverse; {cost}")
+    compiled = sum(len(p.kept) for p in found.paths.values())
+    paths = f"; {compiled} path{'s' if compiled > 1 else ''} compiled" if compiled else ""
+    how = Finding("by values", f"plain Python, differentiated in reverse; {cost}{paths}")
     text = ("run by values, no formula",)
     return Report(f.__name__, f._source.parameters.names, text, text, (how, *why), {}, None)
 
 
+@contextlib.contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Python looks for cycles after every 700 new objects, and a run makes two for each operation."""
+    before = gc.get_threshold()
+    if before[0]:
+        gc.set_threshold(max(before[0], 200_000), *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
 def called(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """A call of a function or derivative that is run by values."""
+    with _rare_collections():
+        return _called(f, args, kwargs)
+
+
+def _called(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     from symdiff.frontend.by_value import nesting, trace
+    from symdiff.frontend.by_value.redirected_names import of_arguments
 
     primals, vector, given = _sorted(f, args, kwargs)
     real, static = f._source.parameters.bind(primals, given)
@@ -158,24 +185,64 @@ def called(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         raise UnsupportedError("complex arguments of a function that is run by values")
     _must_be_taken(leaves)
 
+    functions = of_arguments(static)
+
     def plain(leaves: Sequence[Any]) -> Any:
         parts = iter(leaves)
-        return in_python(_root(f), [pytrees.unflatten(n, parts) for n in nodes], static)
+        return in_python(_root(f), [pytrees.unflatten(n, parts) for n in nodes], functions)
 
     path, inside = f._source.path, running()
     if inside:
         entered = [trace.entered(v) if trace.is_real(v) else v for v in leaves]
         scalars, result = [trace.scalars(v) for v in entered], plain(entered)
     else:
+        if not path and known(f).compared >= COMPARED:
+            return trace.in_python(plain, leaves)
         leaves = _with_floats(plain, leaves) if path else leaves
-        found, scalars = trace.run(plain, unwrapped(f), leaves)
+        call = _recurring(f, nodes, leaves, static)
+        if call is not None and call.paths.kept:
+            value = trace.in_python(plain, leaves)
+            if (served := call.paths.served(value, call.args, call.steps)) is not NotImplemented:
+                return _with_value(path, served, value)
+        found, scalars = trace.run(plain, unwrapped(f), leaves, _order(path))
         known(f).operations, result = found.operations, found.result
+        known(f).compared += 1
         if not path:
             return found.value
         if found.special:
-            warnings.warn(f"{f.__name__}: {_SPECIAL[found.special]}", GuardWarning, stacklevel=4)
+            warnings.warn(f"{f.__name__}: {_SPECIAL[found.special]}", GuardWarning, stacklevel=6)
     arguments = nesting.Arguments(tuple(names), tuple(nodes), tuple(leaves), tuple(scalars))
-    return nesting.derived(arguments, result, path, vector, inside)
+    derivative = nesting.derived(arguments, result, path, vector, inside)
+    if not inside and call is not None and found.guards is not None:
+        call.met(arguments, found, derivative)
+    return derivative if inside else _with_value(path, derivative, found.value)
+
+
+def _with_value(path: Sequence[tuple[str, tuple[str, ...]]], derivative: Any, value: Any) -> Any:
+    """A derivative that comes with the value, which is plain Python's."""
+    from symdiff.frontend.by_value import outputs
+
+    if len(path) == 1 and path[0][0] in ("value_and_gradient", "jvp", "vjp"):
+        return outputs.mapped(value, outputs.doubles), derivative[1]
+    return derivative
+
+
+def _recurring(
+    f: Function, nodes: Sequence[pytrees.Node], leaves: Sequence[Any], static: Mapping[str, Any]
+) -> Call | None:
+    """A call of a derivative, with the paths that it may take; None if these are not kept."""
+    if not f._source.path or any(kind in ("jvp", "vjp", "hvp") for kind, _ in f._source.path):
+        return None
+    found = call_of(f._source.parameters.real, nodes, leaves, static, f._source.path)
+    if found is None:
+        return None
+    return replace(found, paths=known(f).paths.setdefault(found.key, found.paths))
+
+
+def _order(path: Sequence[tuple[str, tuple[str, ...]]]) -> int:
+    """How often a path of steps differentiates."""
+    of_kind = {"hessian": 2, "hvp": 2}
+    return sum(len(by) if kind == "derivative" else of_kind.get(kind, 1) for kind, by in path)
 
 
 def _root(f: Function) -> Function:

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from typing import Any, Protocol, TypedDict, TypeVar, Unpack, cast, overload
 
 import symdiff.api.directional  # noqa: F401  (it adds to the derivatives that functions have)
-from symdiff.api import compositions
+from symdiff.api import compositions, recurring_paths
 from symdiff.api.function import SymbolicFunction, of_expressions, symbolic
 from symdiff.api.typed import Q, S
 from symdiff.errors import CallError, SymdiffError, outermost
@@ -303,3 +303,6 @@ def vjp(fun: Callable[..., Any], primals: Any, cotangents: Any) -> Any:
 @runs_when_traced
 def _function(fun: Callable[..., Any], wrt: Wrt) -> Any:
     return symgrad(fun, wrt=wrt)
+
+
+recurring_paths.compile_by(symgrad)

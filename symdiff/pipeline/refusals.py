@@ -25,10 +25,14 @@ class ByValue:
     ----------
     refusals : of the compiler, by the kinds of arguments.
     operations : of the last run; None before the first.
+    compared : how many runs were compared with plain Python.
+    paths : those that recur, by the kinds of arguments.
     """
 
     refusals: dict[Any, UnsupportedError] = field(default_factory=dict)
     operations: int | None = None
+    compared: int = 0
+    paths: dict[Any, Any] = field(default_factory=dict)
 
 
 def integers_among(shapes: Shapes, values: Sequence[Any]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -73,7 +74,8 @@ def test_kinks():
     np.testing.assert_array_equal(
         run(lambda x: np.max(x)).grad(np.array([1.0, 1.0, 0.0])), [0.5, 0.5, 0.0]
     )
-    assert np.isnan(run(lambda x, y, z: max(x, y, z)).grad(1.0, 1.0, 1.0)).all()
+    assert run(lambda x, y, z: max(x, y, z)).grad(1.0, 1.0, 1.0) == (0.5, 0.5, 0.5)
+    assert run(lambda x, y: max(x, 0.0 + x, x + y, x - y)).grad(1.0, 0.0) == (1.0, 0.0)
     np.testing.assert_array_equal(run(lambda x: np.linalg.norm(x)).grad(np.zeros(2)), [0.0, 0.0])
     assert run(lambda x: math.sqrt(x)).grad(0.0) == math.inf
     assert run(lambda x: x - math.floor(x)).grad(1.5) == 1.0
@@ -129,3 +131,41 @@ def test_rules_of_users():
     assert run(lambda x: rule(x) + 1.0).grad(3.0) == 5.0
     with pytest.raises(UnsupportedError, match="for arrays"):
         run(lambda x: rule(x)[0]).grad(np.ones(2))
+
+
+def test_branches_that_are_taken_at_the_point_only():
+    """Inequalities that hold on both sides of a point only; `<` has the slope of the side of its branch."""
+    assert run(lambda x: 0.0 if x >= 0 and x <= 0 else math.sin(2 * x)).grad(0.0) == 2.0
+    with pytest.warns(GuardWarning, match="jumps"):
+        assert run(lambda x: 7.0 if x >= 0 and x <= 0 else math.cos(x) + x).grad(0.0) == 0.0
+    with pytest.warns(GuardWarning, match="not known"):
+        assert math.isnan(run(lambda x: 1.0 if x <= 0 <= x else math.sin(x) / x).grad(0.0))
+    assert run(lambda x: 3 * x if x < 0 else 2 * x).grad(0.0) == 2.0
+    assert run(lambda x: 3 * x if x <= 0 else 2 * x).grad(0.0) == 3.0
+    assert run(lambda x: x if math.floor(x) >= x else x**2 / 4 + 1).grad(2.0) == 1.0
+    assert run(lambda x, y: 0.0 if x == 0 and y == 0 else x + 2 * y).grad(0.0, 0.0) == (1.0, 2.0)
+    assert run(lambda x, y: 0.0 if x == 0 else x + y - 1).grad(0.0, 1.0) == (1.0, 0.0)
+    found = run(lambda x, y: 0.0 if x <= y <= x else 3 * (x - y) ** 2).hessian(2.0, 2.0)
+    np.testing.assert_array_equal(found, [[6.0, -6.0], [-6.0, 6.0]])
+    masked = run(lambda a: np.sum(np.where((a >= 0) & (a <= 0), 0.0, 2 * a)))
+    np.testing.assert_array_equal(masked.grad(np.array([0.0, 1.0, 0.0])), [2.0, 2.0, 2.0])
+
+
+def test_sorts_have_the_slopes_of_their_order_at_ties():
+    weights = np.arange(1.0, 4.0)
+    for sort in (np.sort, sorted):
+        f = run(lambda a, sort=sort: np.sum(np.array(sort(a)) * weights))
+        np.testing.assert_array_equal(f.grad(np.ones(3)), weights)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan", "sqrt"],
+)
+def test_slopes_of_common_functions(name):
+    function, exact = getattr(math, name), getattr(mpmath, name)
+    f = run(lambda x: function(x))
+    for x in (0.3, 0.93, 1e-9):
+        want = float(mpmath.diff(exact, mpmath.mpf(x)))
+        np.testing.assert_allclose(f.grad(x), want, rtol=1e-12)
+    assert run(lambda x: np.tanh(x)).grad(800.0) == 0.0

@@ -7,14 +7,20 @@ import pytest
 
 from symdiff import symgrad
 from tests.by_value.differences import gradient
+from tests.by_value.more_programs import FAST, LONG
 from tests.by_value.programs import PROGRAMS
 
-CASES = [(f, k) for f, calls in PROGRAMS.items() for k in range(len(calls))]
+ALL = {**PROGRAMS, **FAST, **LONG}
 
 
-@pytest.mark.parametrize(("f", "k"), CASES, ids=[f"{f.__name__}-{k}" for f, k in CASES])
+def case(f, k):
+    marks = [pytest.mark.slow] if f in LONG else []
+    return pytest.param(f, k, id=f"{f.__name__}-{k}", marks=marks)
+
+
+@pytest.mark.parametrize(("f", "k"), [case(f, k) for f in ALL for k in range(3)])
 def test_value_and_gradient(f, k):
-    args = PROGRAMS[f][k]
+    args = ALL[f][k]
     value, found = symgrad(f, by_value=True).value_and_grad(*args)
     assert value == f(*args)
     for part, want in zip(found, gradient(f, args), strict=True):

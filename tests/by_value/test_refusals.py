@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import decimal
+import fractions
 import functools
 import math
 import random
@@ -153,3 +155,14 @@ def test_a_second_refusal_is_in_the_hint(monkeypatch):
     with pytest.raises(UnsupportedError) as caught:
         symgrad(lambda x: x * random.random())(2.0)
     assert "run by values" in caught.value.hint
+
+
+def test_numbers_of_other_kinds_are_refused_by_name():
+    def exact(x):
+        return float(decimal.Decimal(x) * 2)
+
+    with pytest.raises(UnsupportedError, match="Decimal") as caught:
+        run(exact).grad(1.5)
+    assert caught.value.location.path == __file__
+    with pytest.raises(UnsupportedError, match="fraction of a number"):
+        run(lambda x: float(fractions.Fraction(x))).grad(1.5)

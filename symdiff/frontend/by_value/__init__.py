@@ -10,11 +10,15 @@ Python's own, and views and indices NumPy's. What was computed is differentiated
 `arrays`          arrays of scalars
 `array_functions` functions of arrays that NumPy writes in C
 `matrices`        linear algebra by elimination
+`jacobi_rotations` eigenvalues, singular values and least squares
+`roots_and_integrals` of functions, that SciPy computes in compiled code
 `redirected_names` what math, NumPy and SciPy are called in the user's modules during a run
 `reachable`       which globals, cells and defaults a function reads
 `local_slopes`    local derivatives of the operations
 `sweeps`          reverse and forward mode along what was recorded
 `outputs`         results of a run: their leaves, and whether they are those of plain Python
 `nesting`         derivatives by the leaves of arguments, nested as those
+`branches_at_points` branches that are taken at the arguments only
+`path_source`     a run as straight lines of Python, with its guards
 `trace`           one run of a function at arguments
 """

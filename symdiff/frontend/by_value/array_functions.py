@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import bisect
+import itertools
 import math
+import statistics
 from typing import Any
 
 import numpy as np
 
 from symdiff.frontend.by_value.arrays import lifted, objects, on_ufunc, plain
 from symdiff.frontend.by_value.elementary import FUNCTIONS, library
-from symdiff.frontend.by_value.reals import Real, refuse, value_of
+from symdiff.frontend.by_value.reals import RECORD, Real, raw, refuse, value_of
 
 
 def _array(a: Any) -> Any:
@@ -98,7 +100,7 @@ def _isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool
 def doubles(a: Any) -> Any:
     """The doubles of an array of scalars."""
     if type(a) is Real:
-        return a.v
+        return value_of(a)
     return np.frompyfunc(value_of, 1, 1)(objects(a)).astype(float) if np.ndim(a) else a
 
 
@@ -118,11 +120,19 @@ def _softmax(a: Any, axis: Any = None) -> Any:
     return terms / np.sum(terms, axis=axis, keepdims=True)
 
 
+def _sorted(a: Any) -> list[Any]:
+    """The elements of an array in their order."""
+    items = sorted(_array(a).ravel(), key=raw)
+    for x, y in itertools.pairwise(items):
+        RECORD.order(x, y)
+    return items
+
+
 def _quantile(a: Any, q: Any, axis: Any = None, **options: Any) -> Any:
     """By linear interpolation between the sorted elements."""
     if axis is not None or options or np.ndim(q):
         raise refuse("quantiles along axes, in a function that is run by values")
-    items = sorted(_array(a).ravel(), key=value_of)
+    items = _sorted(a)
     h = (len(items) - 1) * q
     i = min(int(h), len(items) - 1)
     return items[i] + (items[min(i + 1, len(items) - 1)] - items[i]) * (h - i)
@@ -131,7 +141,7 @@ def _quantile(a: Any, q: Any, axis: Any = None, **options: Any) -> Any:
 def _median(a: Any, axis: Any = None, **options: Any) -> Any:
     if axis is not None or options:
         raise refuse("medians along axes, in a function that is run by values")
-    items = sorted(_array(a).ravel(), key=value_of)
+    items = _sorted(a)
     n = len(items)
     return items[n // 2] if n % 2 else 0.5 * (items[n // 2 - 1] + items[n // 2])
 
@@ -154,8 +164,36 @@ def _search(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
     return np.searchsorted(doubles(a), doubles(v), side, sorter)
 
 
+def _of_data(function: Any, ddof: int | None = None) -> Any:
+    """A function of `statistics`, which computes with fractions."""
+
+    def of_data(data: Any, centre: Any = None) -> Any:
+        items = list(data)
+        if not any(type(x) is Real for x in items):
+            return function(items) if centre is None else function(items, centre)
+        if len(items) <= (ddof or 0):
+            raise statistics.StatisticsError(f"{function.__name__} of {len(items)} numbers")
+        middle = sum(items) / len(items) if centre is None else centre
+        return (
+            middle if ddof is None else sum((x - middle) ** 2 for x in items) / (len(items) - ddof)
+        )
+
+    return of_data
+
+
+def _root_of(function: Any, ddof: int) -> Any:
+    of_data = _of_data(function, ddof)
+    return lambda data, centre=None: FUNCTIONS[math.sqrt](of_data(data, centre))
+
+
 FUNCTIONS.update(
     {
+        statistics.mean: _of_data(statistics.mean),
+        statistics.fmean: _of_data(statistics.fmean),
+        statistics.variance: _of_data(statistics.variance, 1),
+        statistics.pvariance: _of_data(statistics.pvariance, 0),
+        statistics.stdev: _root_of(statistics.variance, 1),
+        statistics.pstdev: _root_of(statistics.pvariance, 0),
         np.mean: _mean,
         np.average: _average,
         np.var: _variance,

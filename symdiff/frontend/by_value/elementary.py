@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.by_value.reals import RECORD, Real, made, value_of
+from symdiff.frontend.by_value.reals import RECORD, Real, made, raw, value_of
 from symdiff.frontend.by_value.ties import ELEMENTWISE
 from symdiff.ir import OPS, POW
 from symdiff.ir.functions import TABLE
@@ -35,11 +35,26 @@ def library(name: str) -> Any:
         return None
 
 
+def _value(original: Function, *args: Any) -> Any:
+    """The value of a function; an error, which the function may catch, is a decision."""
+    try:
+        return original(*map(raw, args))
+    except (ValueError, ArithmeticError):
+        RECORD.special = True
+        raise
+
+
 def entry(op: Any, original: Function) -> Function:
     """An entry of the table."""
+    if op.arity == 1:
+
+        def of_one(x: Any) -> Any:
+            return made(_value(original, x), op, x) if type(x) is Real else original(x)
+
+        return of_one
 
     def fun(*args: Any) -> Any:
-        value = original(*map(value_of, args))
+        value = _value(original, *args)
         return made(value, op, *args) if any(type(a) is Real for a in args) else value
 
     return fun
@@ -64,9 +79,9 @@ def _fill_from_table() -> None:
 
 def _fill_roots_and_logarithms() -> None:
     for root in (math.sqrt, np.sqrt):
-        FUNCTIONS[root] = _unary(root, lambda x, root=root: made(root(x.v), POW, x, 0.5))
+        FUNCTIONS[root] = _unary(root, lambda x, root=root: made(_value(root, x), POW, x, 0.5))
     FUNCTIONS[math.pow] = lambda a, b: (
-        made(math.pow(value_of(a), value_of(b)), POW, a, b)
+        made(_value(math.pow, a, b), POW, a, b)
         if Real in (type(a), type(b)) else math.pow(a, b)
     )  # fmt: skip
     logarithm = entry(OPS["log"], math.log)
@@ -75,6 +90,15 @@ def _fill_roots_and_logarithms() -> None:
         return logarithm(x) / logarithm(base[0]) if base else logarithm(x)
 
     FUNCTIONS[math.log] = log
+
+
+def _tested(test: Function, x: Real) -> bool:
+    """isnan and its like."""
+    if math.isfinite(x.v):
+        RECORD.guard("-", x, x)  # finite
+    else:
+        RECORD.special = True
+    return bool(test(x.v))
 
 
 def _fill_shorthands() -> None:
@@ -86,7 +110,7 @@ def _fill_shorthands() -> None:
         (np.positive, lambda x: x),
         (np.conjugate, lambda x: x),
         (np.logical_not, lambda x: not x),
-        (np.signbit, lambda x: math.copysign(1, x.v) < 0),
+        (np.signbit, lambda x: math.copysign(1, value_of(x)) < 0),
         (np.degrees, lambda x: x * degrees),
         (np.rad2deg, lambda x: x * degrees),
         (math.degrees, lambda x: x * degrees),
@@ -98,7 +122,7 @@ def _fill_shorthands() -> None:
     for module in (math, np):
         for name in ("isnan", "isfinite", "isinf"):
             test = getattr(module, name)
-            shorthands.append((test, lambda x, test=test: bool(test(x.v))))
+            shorthands.append((test, lambda x, test=test: _tested(test, x)))
     if special := library("scipy.special"):
         exp, erfc, polygamma = FUNCTIONS[np.exp], FUNCTIONS[special.erfc], OPS["polygamma"]
         shorthands += [
@@ -123,7 +147,7 @@ def _fsum(xs: Any) -> Any:
     total = sum(items, 0.0)
     if type(total) is not Real:
         return math.fsum(items)
-    return made(math.fsum(map(value_of, items)), OPS["add"], total, 0.0)
+    return made(math.fsum(map(raw, items)), OPS["add"], total, 0.0)
 
 
 def _product(xs: Any, start: Any = 1) -> Any:
@@ -145,7 +169,7 @@ def _heaviside(x: Any, at_zero: Any) -> Any:
 
 
 def _float_power(a: Any, b: Any) -> Any:
-    return made(np.float64(value_of(a)) ** value_of(b), POW, a, b)
+    return made(np.float64(raw(a)) ** raw(b), POW, a, b)
 
 
 def _fill_functions_of_several() -> None:

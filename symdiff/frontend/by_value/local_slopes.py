@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -15,15 +16,16 @@ from symdiff import ir
 from symdiff.frontend.by_value.reals import (
     KEPT,
     REMAINDER,
+    SIDED,
     TIE,
-    UNDECIDED,
     Real,
     made,
+    raw,
     refuse,
     value_of,
 )
 from symdiff.interpret.in_doubles import Program, function_of
-from symdiff.ir import ABS, ADD, DIV, MUL, NEG, POW, SUB, Expr, Op
+from symdiff.ir import ABS, ADD, DIV, MUL, NEG, OPS, POW, SUB, Expr, Op
 from symdiff.passes.differentiate import gradient
 
 _OPERATORS: dict[Op, Any] = {
@@ -60,27 +62,73 @@ def _known(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
+def _of_product(x: Real) -> tuple[Any, ...]:
+    a, b = x.args
+    return (float(b.v) if type(b) is Real else float(b)), (
+        float(a.v) if type(a) is Real else float(a)
+    )
+
+
+def _of_quotient(x: Real) -> tuple[Any, ...]:
+    b = float(raw(x.args[1]))
+    inverse = 1.0 / b if b else math.copysign(math.inf, b)
+    return inverse, -float(x.v) * inverse
+
+
+def _of_power(x: Real) -> tuple[Any, ...]:
+    base, exponent = x.args
+    if type(exponent) is Real or type(base) is not Real or not base.v > 0:
+        return _by_rule(x)
+    return float(exponent) * float(base.v) ** (exponent - 1), 0.0
+
+
+def _direct(slope: Callable[[float, float], float]) -> Callable[[Real], tuple[Any, ...]]:
+    """The slope of a function of one number by its argument and value; by the rule where doubles raise an error."""
+
+    def of(x: Real) -> tuple[Any, ...]:
+        try:
+            return (slope(float(x.args[0].v), float(x.v)),)
+        except (ValueError, OverflowError, ZeroDivisionError):
+            return _by_rule(x)
+
+    return of
+
+
+_SLOPES: dict[Op, Callable[[Real], tuple[Any, ...]]] = {
+    ADD: lambda x: (1.0, 1.0),
+    SUB: lambda x: (1.0, -1.0),
+    MUL: _of_product,
+    NEG: lambda x: (-1.0,),
+    DIV: _of_quotient,
+    POW: _of_power,
+    OPS["exp"]: _direct(lambda a, v: v),
+    OPS["log"]: _direct(lambda a, v: 1.0 / a),
+    OPS["sin"]: _direct(lambda a, v: math.cos(a)),
+    OPS["cos"]: _direct(lambda a, v: -math.sin(a)),
+    OPS["tan"]: _direct(lambda a, v: 1.0 + v * v),
+    OPS["sinh"]: _direct(lambda a, v: math.cosh(a)),
+    OPS["cosh"]: _direct(lambda a, v: math.sinh(a)),
+    OPS["tanh"]: _direct(lambda a, v: math.cosh(a) ** -2.0),
+    OPS["asin"]: _direct(lambda a, v: 1.0 / math.sqrt((1.0 - a) * (1.0 + a))),
+    OPS["acos"]: _direct(lambda a, v: -1.0 / math.sqrt((1.0 - a) * (1.0 + a))),
+    OPS["atan"]: _direct(lambda a, v: 1.0 / (1.0 + a * a)),
+}
+"""The slopes of common operations, which are those of `_rule`."""
+
+
 def slopes(x: Real) -> tuple[Any, ...]:
     """The derivatives of a scalar by its arguments, in doubles."""
-    op, args = x.op, x.args
-    if op is ADD:
-        return 1.0, 1.0
-    if op is SUB:
-        return 1.0, -1.0
-    if op is MUL:
-        return float(value_of(args[1])), float(value_of(args[0]))
-    if op is NEG:
-        return (-1.0,)
-    if op is DIV:
-        b = float(value_of(args[1]))
-        inverse = 1.0 / b if b else math.copysign(math.inf, b)
-        return inverse, -float(x.v) * inverse
-    if isinstance(op, Op):
-        known = _known(op, args)
-        _, program, places = _rule(op, known)
-        at = program.at({f"a{k}": value_of(a) for k, a in enumerate(args) if known[k] is None})
-        return tuple([0.0 if k < 0 else float(at[k]) for k in places])
-    return _marked(x)
+    rule = _SLOPES.get(x.op)
+    if rule is not None:
+        return rule(x)
+    return _by_rule(x) if isinstance(x.op, Op) else _marked(x)
+
+
+def _by_rule(x: Real) -> tuple[Any, ...]:
+    args, known = x.args, _known(x.op, x.args)
+    _, program, places = _rule(x.op, known)
+    at = program.at({f"a{k}": raw(a) for k, a in enumerate(args) if known[k] is None})
+    return tuple([0.0 if k < 0 else float(at[k]) for k in places])
 
 
 def recorded_slopes(x: Real) -> tuple[Any, ...]:
@@ -104,10 +152,10 @@ def _marked(x: Real) -> tuple[Any, ...]:
         return 1.0, -float(x.args[2]), 0.0
     if x.op is TIE:
         return 0.5, 0.5
-    if x.op is KEPT:
-        return (1.0, *(math.nan,) * (len(x.args) - 1))
-    assert x.op is UNDECIDED
-    return (math.nan,) * len(x.args)
+    if x.op is SIDED:
+        return (1.0, *(0.5,) * (len(x.args) - 1))
+    assert x.op is KEPT
+    return (1.0, *(math.nan,) * (len(x.args) - 1))
 
 
 def on_scalars(e: Expr, values: dict[Expr, Any]) -> Any:
@@ -134,7 +182,8 @@ def applied(op: Op, *args: Any, node: Expr | None = None) -> Any:
         return _OPERATORS[op](*args)
     if node is None:
         node = ir.apply(op, *(ir.var(f"a{k}") for k in range(len(args))))
-    value = function_of(node)(*[value_of(a) if type(a) is Real else _number(a) for a in args])
+    double = value_of if op.boolean else raw
+    value = function_of(node)(*[double(a) if type(a) is Real else _number(a) for a in args])
     if op.boolean or not any(type(a) is Real for a in args):
         return value
     return made(float(value), op, *[a if type(a) is Real else _number(a) for a in args])

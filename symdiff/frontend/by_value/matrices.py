@@ -10,7 +10,7 @@ import numpy as np
 
 from symdiff.frontend.by_value.arrays import lifted, objects
 from symdiff.frontend.by_value.elementary import FUNCTIONS, library
-from symdiff.frontend.by_value.reals import Real, refuse, value_of
+from symdiff.frontend.by_value.reals import RECORD, Real, raw, refuse, value_of
 
 
 def _square(a: Any) -> Any:
@@ -26,8 +26,9 @@ def _factored(a: Any) -> tuple[Any, list[int], float]:
     n, sign = len(lu), 1.0
     order = list(range(n))
     for k in range(n):
-        pivot = max(range(k, n), key=lambda i: abs(value_of(lu[i, k])))
-        if value_of(lu[pivot, k]) == 0:
+        pivot = max(range(k, n), key=lambda i: abs(raw(lu[i, k])))
+        RECORD.order(lu[pivot, k], 0.0)
+        if raw(lu[pivot, k]) == 0:
             raise np.linalg.LinAlgError("Singular matrix")
         if pivot != k:
             lu[[k, pivot]] = lu[[pivot, k]]
@@ -96,7 +97,9 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
     vectors = x.ndim == 1 or isinstance(axis, (int, np.integer))
     if ord is None or (ord == 2 and vectors) or (ord == "fro" and not vectors):
         squares = np.sum(x * x, axis=axis, keepdims=keepdims)
-        if np.ndim(squares) == 0 and value_of(squares) == 0:  # its slope is 0 there
+        if np.ndim(squares) == 0:
+            RECORD.order(squares, 0.0)
+        if np.ndim(squares) == 0 and raw(squares) == 0:  # its slope is 0 there
             return functools.reduce(FUNCTIONS[np.hypot], list(x.ravel()), 0.0)
         return np.sqrt(squares)
     if vectors and ord == 1:

@@ -11,7 +11,7 @@ import numpy as np
 
 from symdiff.errors import UnsupportedError
 from symdiff.frontend.by_value.arrays import lifted, plain, true_kind
-from symdiff.frontend.by_value.reals import NUMBERS, Real, value_of
+from symdiff.frontend.by_value.reals import NUMBERS, Real, raw
 
 TOLERANCE = 1e-9
 """Differences between the run and plain Python that roundings explain: sums in another order."""
@@ -50,13 +50,22 @@ def elements(leaf: Any) -> list[Any]:
     return list(plain(leaf).ravel()) if isinstance(leaf, np.ndarray) else [leaf]
 
 
+def mapped_items(array: Any, item: Callable[[Any], str]) -> str:
+    """An array as nested lists of texts."""
+    if not array.ndim:
+        return item(array[()])
+    return (
+        "[" + ", ".join(mapped_items(plain(array)[k, ...], item) for k in range(len(array))) + "]"
+    )
+
+
 def doubles(leaf: Any) -> Any:
     """A leaf in doubles."""
     if type(leaf) is Real:
         return float(leaf.v)
     if not isinstance(leaf, np.ndarray) or true_kind(leaf) != "O":
         return leaf if isinstance(leaf, np.ndarray) else float(leaf)
-    return np.array([float(value_of(x)) for x in elements(leaf)]).reshape(leaf.shape)
+    return np.array([float(raw(x)) for x in elements(leaf)]).reshape(leaf.shape)
 
 
 def agree(run: Any, python: Any) -> bool:
@@ -75,12 +84,17 @@ def agree(run: Any, python: Any) -> bool:
         if not isinstance(run, np.ndarray) or run.shape != python.shape:
             return False
         size = float(np.max(np.abs(python[np.isfinite(python)]), initial=0.0))
-        return all(
-            _close(value_of(a), b, size) for a, b in zip(elements(run), python.flat, strict=True)
-        )
+        return all(_close(raw(a), b, size) for a, b in zip(elements(run), python.flat, strict=True))
     if type(run) is Real or type(run) in NUMBERS:
-        return type(python) in NUMBERS and _close(value_of(run), python, 0.0)
+        return type(python) in NUMBERS and _close(raw(run), python, 0.0)
     return False
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Whether two results nest alike."""
+    arrays = [[isinstance(leaf, np.ndarray) for leaf in leaves(r)] for r in (a, b)]
+    containers = isinstance(a, (list, tuple, dict)) or isinstance(b, (list, tuple, dict))
+    return arrays[0] == arrays[1] and (not containers or type(a) is type(b))
 
 
 def _close(a: Any, b: Any, size: float) -> bool:
@@ -92,4 +106,4 @@ def _close(a: Any, b: Any, size: float) -> bool:
 
 def finite(result: Any) -> bool:
     """Whether all numbers of a result are finite."""
-    return all(math.isfinite(value_of(x)) for leaf in leaves(result) for x in elements(leaf))
+    return all(math.isfinite(raw(x)) for leaf in leaves(result) for x in elements(leaf))

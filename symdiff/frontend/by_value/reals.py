@@ -6,6 +6,7 @@ as the derivative would be lost without notice.
 
 from __future__ import annotations
 
+import dis
 import linecache
 import math
 import operator
@@ -31,6 +32,7 @@ NUMBERS = frozenset((
 """The classes of numbers that operations take beside scalars."""
 
 _OWN = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+_PYTHON = os.path.dirname(os.__file__) + os.sep
 _LIBRARIES = (_OWN, os.path.dirname(np.__file__) + os.sep, f"{os.sep}scipy{os.sep}")
 
 
@@ -40,33 +42,55 @@ class Record:
     Attributes
     ----------
     count : operations so far; also the order of the scalars.
-    held : pairs that were found equal, of which at least one is a `Real`.
-    differ : of a run beside the point, whether such a pair is not equal there; None of others.
-    tied : whether other comparisons of such a run are decided beside the point only.
+    met : decisions by two equal numbers, of which at least one is a `Real`; and on which side of that
+        the decision is the same: 1 where the first is greater, -1 where it is less, 0 on neither.
+    guards : decisions by numbers that differ: an operator, and both numbers.
+    special : whether there are decisions that no guard repeats, by equal numbers or operations without a source.
+    side : of a run near the point, on which side of a decision it is; None of others.
     hashed : the scalar whose hash was asked for last.
     refused : the first refusal, which the function may have caught.
     thread : the thread that runs, or None.
     """
 
-    def __init__(self) -> None:
-        self.count = 0
-        self.held: list[tuple[Any, Any]] = []
-        self.differ: Callable[[Any, Any], bool] | None = None
-        self.tied = False
+    def __init__(self, count: int = 0) -> None:
+        self.count = count
+        self.met: list[tuple[Any, Any, int]] = []
+        self.guards: list[tuple[str, Any, Any]] = []
+        self.special = False
+        self.side: Callable[[Any, Any], int] | None = None
         self.hashed: Any = None
         self.refused: UnsupportedError | None = None
         self.thread: int | None = None
 
-    def begin(self) -> None:
-        self.__init__()  # type: ignore[misc]
+    def begin(self, count: int = 0) -> None:
+        self.__init__(count)  # type: ignore[misc]
         self.thread = threading.get_ident()
 
-    def equal(self, a: Any, b: Any) -> bool:
-        """Note that two numbers are equal; returns whether they count as equal in this run."""
-        if self.differ is None:
-            self.held.append((a, b))
-            return True
-        return not self.differ(a, b)
+    def decide(self, f: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+        """A decision by two equal numbers, which is that of `f(sign of a - b, 0)`."""
+        if self.side is not None:
+            return f(self.side(a, b), 0)
+        self.special = True
+        found = f(0, 0)
+        same = [s for s in (1, -1) if f(s, 0) == found]
+        if len(same) < 2:
+            self.met.append((a, b, same[0] if same else 0))
+        return found
+
+    def guard(self, symbol: str, a: Any, b: Any) -> None:
+        """Note what decides."""
+        if self.thread is not None:
+            self.guards.append((symbol, a, b))
+
+    def order(self, a: Any, b: Any) -> None:
+        """Note that two numbers are in the order in which they are."""
+        v, w = raw(a), raw(b)
+        if type(a) is not Real is not type(b):
+            return
+        if v < w or v > w:
+            self.guard("<" if v < w else ">", a, b)
+        elif a is not b:
+            self.special = True
 
     def here(self) -> bool:
         """Whether this thread runs a function by values."""
@@ -76,14 +100,23 @@ class Record:
 RECORD = Record()
 
 
-def place() -> Location | None:
-    """The user's line that runs."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and any(part in frame.f_code.co_filename for part in _LIBRARIES):
-        frame = frame.f_back
+def _of_user(frame: FrameType) -> bool:
+    path = frame.f_code.co_filename
+    of_python = path.startswith(_PYTHON) and "site-packages" not in path
+    return not of_python and not any(part in path for part in _LIBRARIES)
+
+
+def place(frame: FrameType | None = None, line: int = 0) -> Location | None:
+    """The user's line that runs, or that of a frame if it is the user's."""
+    if frame is None:
+        frame = sys._getframe(1)
+        while frame is not None and not _of_user(frame):
+            frame = frame.f_back
+    elif not _of_user(frame):
+        return None
     if frame is None:
         return None
-    path, line = frame.f_code.co_filename, frame.f_lineno
+    path, line = frame.f_code.co_filename, line or frame.f_lineno
     return Location(path, line, 1, linecache.getline(path, line))
 
 
@@ -95,14 +128,23 @@ def refuse(message: str, hint: str = "") -> UnsupportedError:
     return error
 
 
-def value_of(x: Any) -> Any:
-    """The double of a scalar; numbers are their own."""
+def raw(x: Any) -> Any:
+    """The double of a scalar, which decides nothing; numbers are their own."""
     return x.v if type(x) is Real else x
+
+
+def value_of(x: Any) -> Any:
+    """The double of a scalar, of which any bit may decide something."""
+    if type(x) is not Real:
+        return x
+    if RECORD.thread is not None:
+        RECORD.guards.append(("==", x, float(x.v)))
+    return x.v
 
 
 def made(value: Any, op: Any, *args: Any) -> Real:
     """The scalar that an operation gives."""
-    if isinstance(value, (complex, np.complexfloating)):
+    if type(value) is not float and isinstance(value, (complex, np.complexfloating)):
         raise refuse("a complex number of real values, in a function that is run by values")
     found = object.__new__(Real)
     found.v, found.op, found.args = value, op, args
@@ -122,35 +164,75 @@ def _binary(op: Any, f: Callable[[Any, Any], Any]) -> Any:
 
     def forward(self: Real, other: Any) -> Any:
         kind = type(other)
-        if kind is Real:
-            return made(f(self.v, other.v), op, self, other)
-        return made(f(self.v, other), op, self, other) if kind in NUMBERS else NotImplemented
+        try:
+            if kind is Real:
+                return made(f(self.v, other.v), op, self, other)
+            return made(f(self.v, other), op, self, other) if kind in NUMBERS else NotImplemented
+        except ArithmeticError:
+            RECORD.special = True  # if the function catches it
+            raise
 
     def reflected(self: Real, other: Any) -> Any:
-        return made(f(other, self.v), op, other, self) if type(other) in NUMBERS else NotImplemented
+        if type(other) not in NUMBERS:
+            return NotImplemented
+        try:
+            return made(f(other, self.v), op, other, self)
+        except ArithmeticError:
+            RECORD.special = True
+            raise
 
     return forward, reflected
 
 
-def _comparison(f: Callable[[Any, Any], Any], held_if: bool | None) -> Any:
-    """A comparison; one whose result is `held_if` holds at a point only."""
+_COMPARES = dis.opmap["COMPARE_OP"]
 
+
+def _sorts() -> bool:
+    """Whether a comparison is that of a sort, a heap or the like, in C, called by the user: slopes follow its order."""
+    frame = sys._getframe(2)
+    code = frame.f_code
+    return code.co_code[frame.f_lasti] != _COMPARES and not code.co_filename.startswith(_OWN)
+
+
+def _comparison(f: Callable[[Any, Any], Any], orders: bool = True) -> Any:
     def compare(self: Real, other: Any) -> Any:
-        if type(other) is not Real and type(other) not in NUMBERS:
+        kind = type(other)
+        if kind is Real:
+            v, w = self.v, other.v
+        elif kind in NUMBERS:
+            v, w = self.v, other
+        else:
             return NotImplemented
-        found = bool(f(self.v, value_of(other)))
-        if self is other:
-            return found
-        if found is held_if:
-            return found is RECORD.equal(self, other)
-        if RECORD.differ is not None and self.v == value_of(other):
-            RECORD.tied = RECORD.tied or RECORD.differ(self, other)
-        return found
+        if v < w or v > w:
+            RECORD.guards.append(("<" if v < w else ">", self, other))
+            return bool(f(v, w))
+        if v != w or self is other or (orders and RECORD.side is None and _sorts()):
+            RECORD.special = RECORD.special or self is not other
+            return bool(f(v, w))
+        return RECORD.decide(f, self, other)
 
     return compare
 
 
-_equal = _comparison(operator.eq, True)
+_equal = _comparison(operator.eq, False)
+
+
+def _steps(f: Callable[[Any], Any]) -> Any:
+    """A step function, such as floor; at a step, that of the side on which a run is."""
+
+    def near(x: Any, side: int) -> Any:
+        return f(x) if side == 0 else f(x + 0.5 * side)
+
+    def step(self: Real) -> Any:
+        v = self.v
+        if not math.isfinite(v) or v % 1.0 != 0.0:
+            found = f(v)
+            RECORD.guard(">", self, math.floor(v))
+            RECORD.guard("<", self, math.ceil(v))
+            return found
+        return RECORD.decide(lambda side, _: near(v, side), self, v)
+
+    return step
 
 
 class Real:
@@ -177,11 +259,14 @@ class Real:
     __truediv__, __rtruediv__ = _binary(DIV, operator.truediv)
     __pow__, __rpow__ = _binary(POW, operator.pow)
     __floordiv__, __rfloordiv__ = _binary(OPS["floor_quotient"], operator.floordiv)
-    __lt__ = _comparison(operator.lt, None)
-    __le__ = _comparison(operator.le, None)
-    __gt__ = _comparison(operator.gt, None)
-    __ge__ = _comparison(operator.ge, None)
+    __lt__ = _comparison(operator.lt)
+    __le__ = _comparison(operator.le)
+    __gt__ = _comparison(operator.gt)
+    __ge__ = _comparison(operator.ge)
     __ne__ = _comparison(operator.ne, False)
+    __int__ = __trunc__ = _steps(int)
+    __floor__ = _steps(math.floor)
+    __ceil__ = _steps(math.ceil)
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:  # isinstance asks for it
@@ -195,7 +280,7 @@ class Real:
 
     def __hash__(self) -> int:
         RECORD.hashed = id(self)
-        return hash(self.v)
+        return hash(value_of(self))
 
     def __neg__(self) -> Real:
         return made(-self.v, NEG, self)
@@ -221,33 +306,23 @@ class Real:
         return other // self, other % self
 
     def __bool__(self) -> bool:
-        return bool(self.v) or not RECORD.equal(self, 0.0)
-
-    def __int__(self) -> int:
-        return int(self.v)
-
-    def __trunc__(self) -> int:
-        return int(self.v)
-
-    def __floor__(self) -> int:
-        found: int = math.floor(self.v)
-        return found
-
-    def __ceil__(self) -> int:
-        found: int = math.ceil(self.v)
-        return found
+        if self.v:
+            RECORD.order(self, 0.0)
+            return True
+        return bool(RECORD.decide(operator.ne, self, 0.0))
 
     def __round__(self, digits: int | None = None) -> Any:
-        return round(self.v) if digits is None else round(self.v, digits)
+        v = value_of(self)
+        return round(v) if digits is None else round(v, digits)
 
     def __format__(self, spec: str) -> str:
-        return format(self.v, spec)
+        return format(value_of(self), spec)
 
     def __repr__(self) -> str:
-        return repr(self.v)
+        return repr(value_of(self))
 
     def __str__(self) -> str:
-        return str(self.v)
+        return str(value_of(self))
 
     def __float__(self) -> float:
         raise refuse("compiled code asks for the double of a number that has a derivative")
@@ -264,8 +339,11 @@ class Real:
     def __reduce__(self) -> Any:
         raise refuse("a number that has a derivative is pickled")
 
+    def as_integer_ratio(self) -> tuple[int, int]:
+        raise refuse("the fraction of a number that has a derivative")
+
     def is_integer(self) -> bool:
-        return bool(self.v.is_integer())
+        return bool(value_of(self).is_integer())
 
     def conjugate(self) -> Real:
         return self
@@ -278,7 +356,7 @@ class Real:
 
     def astype(self, kind: Any, **kwargs: Any) -> Any:
         wanted = np.dtype(kind)
-        return self if wanted.kind == "f" else wanted.type(int(self.v))
+        return self if wanted.kind == "f" else wanted.type(int(self))
 
     real = property(lambda self: self)
     imag = property(lambda self: 0.0)
@@ -308,8 +386,10 @@ def same_formula(a: Real, b: Real) -> bool:
 
 def _remainder(a: Any, b: Any) -> Real:
     """a % b with Python's own rounding; its slopes are those of a - b * (a // b)."""
-    quotient = value_of(a) // value_of(b)
-    return made(value_of(a) % value_of(b), REMAINDER, a, b, quotient)
+    if raw(b) == 0:
+        RECORD.special = True
+    quotient = raw(a) // raw(b)
+    return made(raw(a) % raw(b), REMAINDER, a, b, quotient)
 
 
 class Mark:
@@ -322,7 +402,7 @@ class Mark:
 REMAINDER = Mark("remainder")
 TIE = Mark("tie")
 """Of two equal numbers the one or the other, as in max: the mean of their slopes."""
-UNDECIDED = Mark("undecided")
-"""Of more equal numbers, or at a point where an equality was met: there is no slope by any of the arguments but the first of one that is `KEPT`."""
 KEPT = Mark("kept")
 """The first argument; slopes by the others are not known."""
+SIDED = Mark("sided")
+"""The first argument, and the mean of slopes of each two others, of runs on both sides of a point."""

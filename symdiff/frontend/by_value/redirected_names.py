@@ -10,13 +10,20 @@ from __future__ import annotations
 import builtins
 import functools
 import math
+import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.by_value import array_functions, matrices, ties  # noqa: F401  (they fill the table)
+from symdiff.frontend.by_value import (
+    array_functions,
+    jacobi_rotations,
+    matrices,
+    roots_and_integrals,
+    ties,
+)
 from symdiff.frontend.by_value.arrays import (
     RealArray,
     floats,
@@ -30,6 +37,9 @@ from symdiff.frontend.by_value.elementary import FUNCTIONS, entry, library
 from symdiff.frontend.by_value.reachable import Reached, State, reachable
 from symdiff.frontend.by_value.reals import RECORD, Real, refuse, value_of
 from symdiff.frontend.library.primitives import stop_gradient
+
+TABLES = (array_functions, jacobi_rotations, matrices)
+"""Modules that fill `FUNCTIONS`."""
 
 _KEPT = frozenset((
     "errstate", "ndindex", "ndenumerate", "frompyfunc", "issubdtype", "seterr", "dtype", "shape", "ndim", "size",
@@ -205,6 +215,10 @@ class _Ufunc:
         return call
 
 
+_BY_TABLE = frozenset(("math", "statistics", "scipy.integrate", "scipy.optimize"))
+"""Modules of which only the functions of the table are replaced, whatever their arguments."""
+
+
 def _replaced(module: Any) -> dict[str, Any]:
     """The functions of a module that are wrapped, by their names."""
     found = {}
@@ -214,30 +228,35 @@ def _replaced(module: Any) -> dict[str, Any]:
         function = getattr(module, name)
         if not callable(function) or isinstance(function, type):
             continue
-        if module is math and function not in FUNCTIONS:
+        if module.__name__ in _BY_TABLE and function not in FUNCTIONS:
             continue
         found[name] = function
     return found
 
 
-_MODULES = [
-    m
-    for m in map(
-        library, ("math", "numpy", "numpy.linalg", "numpy.fft", "scipy.special", "scipy.linalg")
-    )
-    if m
-]
 _FUNCTIONS: dict[int, tuple[Any, Any]] = {}
 """Each original function and its wrapper, by the identity of the original."""
-for _m in _MODULES:
-    for _name, _function in _replaced(_m).items():
-        if id(_function) not in _FUNCTIONS:
-            wrapper = (
-                FUNCTIONS[_function]
-                if _m is math and _function not in _OF_ITEMS and not hasattr(_function, "types")
-                else _wrapped(_name, _function)
-            )
-            _FUNCTIONS[id(_function)] = _function, wrapper
+
+
+def _add(module: Any) -> None:
+    """Wrap the functions of a module."""
+    by_table = module.__name__ in _BY_TABLE
+    for name, function in _replaced(module).items():
+        if id(function) not in _FUNCTIONS:
+            direct = by_table and function not in _OF_ITEMS and not hasattr(function, "types")
+            wrapper = FUNCTIONS[function] if direct else _wrapped(name, function)
+            _FUNCTIONS[id(function)] = function, wrapper
+    _NAMESAKES[id(module)] = module, Namesake(module)
+
+
+def _add_loaded() -> None:
+    """Parts of SciPy that take long to import are added when something else has imported them."""
+    for name in ("scipy.integrate", "scipy.optimize"):
+        module = sys.modules.get(name)
+        whole = module is not None and not getattr(module.__spec__, "_initializing", False)
+        if whole and id(module) not in _NAMESAKES:
+            roots_and_integrals.add_to_table(module)
+            _add(module)
 
 
 class Namesake(types.ModuleType):
@@ -248,14 +267,28 @@ class Namesake(types.ModuleType):
         self.__dict__["_module"] = module
 
     def __getattr__(self, name: str) -> Any:
-        value = replaced(getattr(self.__dict__["_module"], name))
+        found = getattr(self.__dict__["_module"], name)
+        _add_loaded()
+        value = replaced(found)
         self.__dict__[name] = value
         return value
 
 
-_NAMESAKES = {
-    id(m): (m, Namesake(m)) for m in (*_MODULES, library("scipy"), library("symdiff")) if m
-}
+_NAMESAKES: dict[int, tuple[Any, Namesake]] = {}
+for _name in (
+    "math",
+    "statistics",
+    "numpy",
+    "numpy.linalg",
+    "numpy.fft",
+    "scipy.special",
+    "scipy.linalg",
+):
+    if _module := library(_name):
+        _add(_module)
+for _name in ("scipy", "symdiff"):
+    if _module := library(_name):
+        _NAMESAKES[id(_module)] = _module, Namesake(_module)
 
 
 def _refusing(name: str) -> Any:
@@ -327,6 +360,12 @@ def replaced(value: Any) -> Any:
     return value
 
 
+def of_arguments(static: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments without derivatives, of which some are functions."""
+    _add_loaded()
+    return {name: replaced(v) for name, v in static.items()}
+
+
 _CACHES: dict[int, tuple[Any, Any]] = {}
 """Caches of functions, which are those of one run."""
 
@@ -340,6 +379,7 @@ class redirected:  # noqa: N801  (used as a function)
 
     def __enter__(self) -> None:
         _CACHES.clear()
+        _add_loaded()
         self.state = State(self.found)
         for scope in self.found.scopes:
             for name, value in list(scope.items()):
@@ -404,4 +444,5 @@ class redirected:  # noqa: N801  (used as a function)
         """Imports inside of the function."""
         found = self._importing(name, globals, locals, fromlist, level)
         users = globals is not None and globals.get("float") is Float
+        _add_loaded()
         return replaced(found) if users and RECORD.here() else found

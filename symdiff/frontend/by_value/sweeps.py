@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.frontend.by_value.local_slopes import recorded_slopes, slopes
-from symdiff.frontend.by_value.reals import Real, value_of
+from symdiff.frontend.by_value.reals import Real, raw
 
 
 def reached(roots: Sequence[Any]) -> list[Real]:
@@ -23,7 +23,9 @@ def reached(roots: Sequence[Any]) -> list[Real]:
         x = stack.pop()
         if x.n not in seen:
             seen[x.n] = x
-            stack += [a for a in x.args if type(a) is Real]
+            for a in x.args:
+                if type(a) is Real and a.n not in seen:
+                    stack.append(a)
     return [seen[n] for n in sorted(seen)]
 
 
@@ -43,15 +45,15 @@ def pulled_back(
     rule = recorded_slopes if record else slopes
     with np.errstate(all="ignore"):
         for x in reversed(order):
-            g = adjoint.get(x.n, 0.0)
-            if not x.args or _is_zero(g):
+            if not x.args or (g := adjoint.get(x.n)) is None or (type(g) is not Real and g == 0):
                 continue
             for a, p in zip(x.args, rule(x), strict=True):
-                if type(a) is Real and not _is_zero(p):
-                    adjoint[a.n] = adjoint[a.n] + g * p if a.n in adjoint else g * p
+                if type(a) is Real and (type(p) is Real or p != 0):
+                    n = a.n
+                    adjoint[n] = adjoint[n] + g * p if n in adjoint else g * p
     found = [adjoint.get(x.n, 0.0) for x in leaves]
     lost = any(
-        type(r) is not Real and math.isnan(value_of(r)) and not _is_zero(s)
+        type(r) is not Real and math.isnan(raw(r)) and not _is_zero(s)
         for r, s in zip(roots, seeds, strict=True)
     )
     return [math.nan] * len(found) if lost else found

@@ -1,4 +1,4 @@
-"""max and min of scalars: at a tie of two the mean of their slopes, of more none."""
+"""max and min of scalars: at a tie of two the mean of their slopes; of more that is a decision by equal numbers."""
 
 from __future__ import annotations
 
@@ -15,24 +15,27 @@ from symdiff.frontend.by_value.reals import (
     NUMBERS,
     RECORD,
     TIE,
-    UNDECIDED,
     Real,
     made,
-    value_of,
+    raw,
 )
 
 
-def tied(a: Any, b: Any) -> Any:
+def tied(a: Any, b: Any, better: Callable[[Any, Any], bool]) -> Any:
     """One of two equal numbers, of which an extreme takes either."""
     if a is b or type(a) is not Real is not type(b):
         return a
+    if RECORD.side is not None:
+        side = RECORD.side(a, b)
+        return a if side == 0 or better(side, 0) else b
+    RECORD.special = True
     for whole, other in ((a, b), (b, a)):
         if type(whole) is Real and whole.op is TIE:
             numbers = any(type(x) is not Real for x in whole.args)
-            if any(x is other for x in whole.args) or (type(other) is not Real and numbers):
-                return whole
-            return made(value_of(a), UNDECIDED, a, b)
-    return made(value_of(a), TIE, a, b)
+            if not any(x is other for x in whole.args) and (type(other) is Real or not numbers):
+                RECORD.met += [(*whole.args, 0), (whole, other, 0)]
+            return whole
+    return made(raw(a), TIE, a, b)
 
 
 def _extreme(better: Callable[[Any, Any], bool], builtin: Callable[..., Any]) -> Any:
@@ -45,9 +48,10 @@ def _extreme(better: Callable[[Any, Any], bool], builtin: Callable[..., Any]) ->
             return builtin(items, **kwargs)
         best = items[0]
         for x in items[1:]:
-            v, w = value_of(x), value_of(best)
+            v, w = raw(x), raw(best)
+            RECORD.order(x, best)
             if v == w:
-                best = tied(best, x)
+                best = tied(best, x, better)
             elif better(v, w):
                 best = x
         return best
@@ -63,9 +67,10 @@ def _of_two(better: Callable[[Any, Any], bool], skips: bool) -> Any:
     """np.maximum and its relatives; `skips`: those that leave out nan."""
 
     def found(a: Any, b: Any) -> Any:
-        v, w = value_of(a), value_of(b)
+        v, w = raw(a), raw(b)
+        RECORD.order(a, b)
         if v == w:
-            return tied(a, b)
+            return tied(a, b, better)
         if math.isnan(v) or math.isnan(w):
             return a if math.isnan(v) is not skips else b
         return a if better(v, w) else b
@@ -83,4 +88,4 @@ INITIAL = {np.maximum: -math.inf, np.minimum: math.inf, np.add: 0.0, np.multiply
 
 def undecided(x: Any, by: list[Real]) -> Any:
     """A number whose slopes by some scalars are not known."""
-    return made(value_of(x), KEPT, x, *by)
+    return made(raw(x), KEPT, x, *by)
