@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import functools
 import math
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -41,10 +40,6 @@ MOST = 30_000
 """Operations of the formulas of one call."""
 KEPT = 16
 """Sizes for which formulas are kept."""
-RECORDED, WAYS = 500_000, 4
-"""Operations of tables that are kept, and tables of the same sizes that decide otherwise."""
-RECORDINGS = 16
-"""Recordings at the same sizes, after which calls that decide otherwise are computed by compiled programs."""
 FEW, PATIENCE = 3_000, 300_000
 """Operations of formulas that are evaluated before double-double code is compiled, and of all
 such calls until it is."""
@@ -79,8 +74,6 @@ class Recomputed:
         self._formulas: dict[Any, tuple[Certified, list[Any]] | None] = {}
         self._kernels: dict[str, Any] = {}
         self._patience = PATIENCE
-        self._tables: dict[Any, list[BallProgram | None]] = {}
-        self._recordings: Counter[Any] = Counter()
         self.was_corrected = False
 
     def __call__(
@@ -96,7 +89,7 @@ class Recomputed:
         if not self._is_finite(values):
             return _placed(plain, out)
         ulps = self._ulps()
-        tabled = self._by_table(values, result)
+        tabled = self._in_balls(values, result)
         if tabled is not None:
             return _placed([_kept(v, p, ulps) for v, p in zip(tabled, plain, strict=True)], out)
         found: list[Any] = [None] * len(self.kernel.program.outputs)
@@ -152,7 +145,7 @@ class Recomputed:
         """The outputs with their rounding errors; None where those are not small."""
         if not self._is_finite(values):
             return None
-        found = self._by_table(values, result)
+        found = self._in_balls(values, result)
         if found is None:
             found, wrong = self._run("corrected", values, result)
             found = None if wrong else found
@@ -165,51 +158,38 @@ class Recomputed:
             return 0
         return PASSED if accuracy == "strict" or by_rows else NEAR
 
-    def _by_table(self, values: Sequence[Any], result: np.dtype[Any]) -> list[Any] | None:
+    def _in_balls(self, values: Sequence[Any], result: np.dtype[Any]) -> list[Any] | None:
         """The outputs in compiled balls; None unless all are accurate."""
-        if result != np.float64:
+        from symdiff.runtime.loops.call import UnfinishedError
+
+        if self._balls is None:
             return None
-        key, given = self._key(values), np.asarray(self._elements(values), float)
         accuracy = self.kernel.accuracy
-        how = given, accuracy == "certified", accuracy == "strict"
-        with self._lock:
-            known = list(self._tables.get(key, ()))
         try:
-            for table in known:
-                if table is not None and (found := table(*how)) is not None:
-                    numbers, good = found
-                    return table.shaped(numbers, result) if good.all() else None
-            if known.count(None) > WAYS or self._recordings[key] >= RECORDINGS:
-                return None
-            self._recordings[key] += 1
-            table = self._recorded(values, given)
-            self._keep(key, table)
-            found = None if table is None else table(*how)
-        except FloatingPointError:  # what decides underflowed
+            found = self._balls(values, accuracy == "certified", accuracy == "strict")
+        except UnfinishedError:
             return None
-        if table is None or found is None:
+        if not all(np.all(f.good) for f in found):
             return None
-        numbers, good = found
-        return table.shaped(numbers, result) if good.all() else None
+        types = self.kernel.layout.outputs
+        return [
+            f.value if t.kind != "f"
+            else f.value.astype(result) if t.shape
+            else float(f.value) if result == np.float64 else result.type(f.value)
+            for f, t in zip(found, types, strict=True)
+        ]  # fmt: skip
 
-    def _keep(self, key: Any, table: BallProgram | None) -> None:
-        with self._lock:
-            kept = [t for v in self._tables.values() for t in v if t is not None]
-            if len(self._tables) >= KEPT or sum(t.size for t in [*kept, table] if t) > RECORDED:
-                self._tables.clear()
-            others = self._tables.get(key, [])
-            same = [t for t in others if (t is None) == (table is None)][:WAYS]
-            self._tables[key] = [table, *same, *(t for t in others if t not in same)]
-
-    def _recorded(self, values: Sequence[Any], given: Array) -> BallProgram | None:
-        """The program in balls for these sizes and what these values decide; None where there is none."""
-        from symdiff.runtime.loops.ball_program import TooLong, recorded
+    @cached_property
+    def _balls(self) -> BallProgram | None:
+        """The program in compiled balls; None where it has an operation that those have not."""
+        from symdiff.lowering.loops.ball_operations import in_ball_operations
+        from symdiff.runtime.loops.ball_program import BallProgram
+        from symdiff.runtime.loops.kernel import fingerprint
 
         try:
-            return recorded(self._closed(), values, given)
-        except FloatingPointError:
-            raise
-        except (TooLong, SymdiffError, ArithmeticError, TypeError, ValueError, IndexError):
+            program = in_ball_operations(self.kernel.tiers.statements())
+            return BallProgram(program, fingerprint(program), self.kernel.cache)
+        except UnsupportedError:
             return None
 
     def _key(self, values: Sequence[Any]) -> Any:
