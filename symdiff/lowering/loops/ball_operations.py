@@ -10,7 +10,7 @@ Ensures: the same program; `PINNED` values are choices.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from symdiff import ir
@@ -31,10 +31,16 @@ from symdiff.ir.loop_program import (
     load,
     mapped_block,
     names_of,
+    types,
 )
 from symdiff.ir.names import Names
 from symdiff.ir.plain import is_plain
+from symdiff.lowering.loops.refined import REFINED, refined
 
+ORDERS = ("argsort", "argsort_rows")
+KEPT = frozenset((*ORDERS, "sort", *REFINED))
+"""Routines that the statements of a program may still have: those that put doubles in order, and those
+that are written here."""
 DEPTH = 8
 """Formulas inside of formulas."""
 
@@ -51,7 +57,8 @@ def in_ball_operations(program: LoopProgram) -> LoopProgram:
             e = found
         raise UnsupportedError("formulas of functions go too deep")
 
-    block = bottom_up(program.block, lambda s: _sorted(s, names))
+    known = types(program)
+    block = bottom_up(program.block, lambda s: _routine(s, known, names))
     return replace(program, block=mapped_block(block, one), outputs=tuple(map(one, program.outputs)))  # fmt: skip
 
 
@@ -73,10 +80,12 @@ def _formula(op: ir.Op) -> Callable[..., Expr] | None:
     return op.expand if op.flint is None and op.ball is None else None
 
 
-def _sorted(s: Statement, names: Names) -> Block:
-    """A sort as reads in the order of the numbers."""
-    if not isinstance(s, Call) or s.routine != "sort":
+def _routine(s: Statement, known: Mapping[str, Type], names: Names) -> Block:
+    """A sort as reads in the order of the numbers, a spectral routine by its steps."""
+    if not isinstance(s, Call) or s.routine in ORDERS:
         return (s,)
+    if s.routine != "sort":
+        return tuple(refined(s, known, names))
     ((name, t),), (a,) = s.results, s.args
     if len(t.shape) != 1:
         raise UnsupportedError("rows are sorted")
@@ -86,4 +95,4 @@ def _sorted(s: Statement, names: Names) -> Block:
     return found, Build(name, t, (i,), value)
 
 
-__all__ = ["in_ball_operations"]
+__all__ = ["KEPT", "in_ball_operations"]

@@ -126,18 +126,16 @@ class LoweredProgram:
 
         return corrected_program(ready(self.exact), tests=tests, library=library)
 
-    def statements(self, stable: bool = False) -> LoopProgram:
-        """The whole program in closed forms without routines and checks, for arithmetic of numbers
-        that are no doubles; in forms that keep their digits if it is to be `stable`.
+    def in_balls(self) -> LoopProgram:
+        """The whole program without checks, in operations of balls.
 
         Raises
         ------
         UnsupportedError : if it calls a routine that has no such form.
         """
+        from symdiff.lowering.loops.ball_operations import KEPT, in_ball_operations
         from symdiff.passes.accuracy.other_parts import with_loops
-        from symdiff.passes.accuracy.whole_program import stable_forms
 
-        sorts = lambda s: s.routine in ("argsort", "argsort_rows", "sort")
-        block = unchecked(with_loops(self.exact, names_of(self.exact), sorts))
-        made = replace(self.exact, block=pruned(block, self.exact.outputs))
-        return stable_forms(made) if stable else made
+        keeps = lambda s: s.routine in KEPT
+        block = unchecked(with_loops(self.exact, names_of(self.exact), keeps))
+        return in_ball_operations(replace(self.exact, block=pruned(block, self.exact.outputs)))

@@ -94,7 +94,7 @@ class BallProgram:
                 values, None, FLOAT64, serial=True, watches=limit, words={AGAIN: bits}
             )
             made = [
-                Result(v, True, True, FULL)
+                Result(v, True, True, FULL, False)
                 if t.kind != "f"
                 else _taken(*v, proven=proven, each=each)
                 for t, v in zip(self.layout.outputs, found, strict=True)
@@ -103,35 +103,36 @@ class BallProgram:
             good = all(np.all(m.good) for m in made)
             if known >= FULL or bits >= LAST or (good and bits > FIRST):
                 return made
-            if known <= -bits and bits >= HOPELESS:
+            if bits >= HOPELESS and not any(m.is_finite for m in made):
                 return made
             need = bits + GUARD - known if known > -bits else 0
             bits = min(max(2 * bits, need), LAST)
 
 
 class Result(NamedTuple):
-    """An output: its value, which of its elements are accurate and proven, and the fewest accurate bits of
-    those that are not."""
+    """An output: its value, which of its elements are accurate, and for themselves, not only for their array; the
+    fewest accurate bits of those that are not proven, and whether some of those are finite."""
 
     value: Any
     good: Any
-    exact: Any
+    near: Any
     bits: int
+    is_finite: bool
 
 
 def _taken(least: Array, most: Array, bits: Array, *, proven: bool, each: bool) -> Result:
     exact = (least == most) | (bits >= 2 * SURE)
     with np.errstate(all="ignore"):
         values = np.where(exact, most, least / 2 + most / 2)
-        good = exact
+        good = near = exact
         if not proven:
             off = most - least
-            good = exact | (off <= CLOSE * 2.0**-52 * np.abs(values))
+            good = near = exact | (off <= CLOSE * 2.0**-52 * np.abs(values))
             if not each and values.ndim:
-                good |= off <= 2.0**-53 * np.abs(values).max(initial=0.0)
-            good &= ~np.isnan(values)
+                good = near | (off <= 2.0**-53 * np.abs(values[~np.isnan(values)]).max(initial=0.0))
     lacking = bits[~exact]
-    return Result(values, good, exact, int(lacking.min()) if lacking.size else FULL)
+    fewest = int(lacking.min()) if lacking.size else FULL
+    return Result(values, good, near, fewest, bool(np.isfinite(values[~exact]).any()))
 
 
 __all__ = ["BallProgram", "Result"]

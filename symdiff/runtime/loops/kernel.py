@@ -374,7 +374,7 @@ class LoopKernel:
         if self._again is None:
             from symdiff.runtime.loops.recomputed import Recomputed
 
-            self._again = Recomputed(self, self._wide)
+            self._again = Recomputed(self)
         return self._again
 
     def _more_accurately(
@@ -437,9 +437,6 @@ class LoopKernel:
         if self.points is None:
             return False
         return bool(self.points.held(values)) or (self.points.ties and any(map(has_nan, results)))
-
-    def _wide(self, program: LoopProgram, watched: Any = None) -> WideLoopKernel:
-        return WideLoopKernel(program, self.parallel, self.cache, watched)
 
     def plainly(
         self, args: Sequence[Any], out: Sequence[Array | None] | None = None

@@ -42,10 +42,13 @@ from symdiff.ir.loop_program import (
     Check,
     Loop,
     LoopProgram,
+    Type,
     Update,
     name_of,
     walk,
 )
+from symdiff.ir.plain import real_op
+from symdiff.lowering.loops.refined import WITHIN
 
 CELL = 64
 """Bytes of a number: a ball, and its double."""
@@ -196,6 +199,7 @@ class BallKernel(Kernel):
     """
 
     prelude = _prelude()
+    by_library = False
 
     def __init__(self, program: LoopProgram) -> None:
         super().__init__(program, "float64", Lanes())
@@ -238,6 +242,14 @@ class BallKernel(Kernel):
         return name
 
     # ------------------------------------------------------------------------- expressions
+    def operation(self, n: Expr, scope: Scope) -> str:
+        """Print an operation on doubles."""
+        op = real_op(n.op)
+        written = self.kind(n) == "f" and op.libm is None and op.intrinsic is None
+        if written and op.expand is not None:
+            return self.number(op.expand(*n.args))
+        return super().operation(n, scope)
+
     def compute(self, e: Expr) -> None:
         if self.kind(e) == "f":
             self.typed(e, "f")
@@ -301,9 +313,8 @@ class BallKernel(Kernel):
     def constant(self, value: Any, scope: Scope) -> str:
         """A number of the program."""
         if isinstance(value, float) and not math.isfinite(value):
-            if math.isinf(value):
-                raise UnsupportedError("an infinity is no ball")
-            return self.set_ball("arb_indeterminate", scope=scope)
+            name = "arb_indeterminate" if math.isnan(value) else "arb_pos_inf" if value > 0 else "arb_neg_inf"  # fmt: skip
+            return self.set_ball(name, scope=scope)
         q = Fraction(value)
         try:
             near = float(q)
@@ -347,6 +358,11 @@ class BallKernel(Kernel):
             return self.chosen(n, scope)
         if op is ir.POW and (q := rational(n.args[1])) is not None:
             return self.power(self.ball(n.args[0]), q, scope)
+        if op is WITHIN:
+            ball, radius = map(self.ball, n.args)
+            z = self.set_ball("arb_set", f"ptr {ball}", scope=scope)
+            self.do("arb_add_error", f"ptr {z}", f"ptr {radius}", scope=scope)
+            return z
         name = CORE.get(op) or ("arb_pow" if op is ir.POW else op.flint)
         if not isinstance(name, str) or len(n.args) > 2:
             raise UnsupportedError(f"{op.name} has no C function")
@@ -500,8 +516,13 @@ class BallKernel(Kernel):
             self.scope.lines.append(f"store i64 0, ptr {self.patience}")
             self.poll("watch")
 
+    def made(self, name: str, t: Type) -> Stored:
+        if self.by_library and t.kind == "f":
+            return self.new(t.shape, "d")
+        return super().made(name, t)
+
     def call(self, s: Call) -> None:
-        """Routines that put numbers in order get their doubles."""
+        """A routine of a library gets doubles, and gives doubles."""
         given = {name_of(e) for e in s.args if e.op is ARRAY}
         whole = self.scope
         self.scope = Scope(whole)
@@ -513,7 +534,9 @@ class BallKernel(Kernel):
                 self.scope.lines.append(f"call void @doubles(ptr {made.address}, ptr {a.address}, i64 {size})")  # fmt: skip
                 a = Stored(made.address, a.shape, "f")
             self.scope.names[name] = a
+        self.by_library = True
         Statements.call(self, s)
+        self.by_library = False
         whole.lines += self.scope.lines
         whole.names.update((n, self.scope.names[n]) for n, _ in s.results)
         whole.allocates = whole.allocates or self.scope.allocates
