@@ -92,8 +92,10 @@ class _Writer:
         shape = x.shape[0], y.shape[1]
         return self.array(shape, lambda i, j: self.sum(x.shape[1], lambda k: x.at(i, k) * y.at(k, j)))  # fmt: skip
 
-    def repeated(self, start: _Matrix, step: Callable[[_Matrix], _Matrix]) -> _Matrix:
-        """A matrix after `STEPS` steps."""
+    def repeated(
+        self, start: _Matrix, step: Callable[[_Matrix], _Matrix], steps: int = STEPS
+    ) -> _Matrix:
+        """A matrix after some steps."""
         outside, self.made = self.made, []
         first = self.names.fresh("first")
         now, end = self.names.fresh("now"), self.names.fresh("last")
@@ -102,7 +104,7 @@ class _Writer:
         assert isinstance(last, Build) and after is not None
         t = Type(start.shape)
         carried = Carried(now, t, array(first), array(last.name), end)
-        loop = Loop(self.names.fresh("t"), const(STEPS), (carried,), tuple(self.made), self.names.fresh("trips"))  # fmt: skip
+        loop = Loop(self.names.fresh("t"), const(steps), (carried,), tuple(self.made), self.names.fresh("trips"))  # fmt: skip
         self.made = outside
         self.array(start.shape, start.at, first)
         self.made.append(loop)
@@ -186,6 +188,7 @@ def _root(w: _Writer, count: Expr, x: _Matrix, j: Expr) -> tuple[Expr, Statement
 
 
 def _pinv(w: _Writer, s: Call, known: Mapping[str, Type]) -> list[Statement]:
+    """From x0' x0 x0' between a' and a', so that no step leaves the rows and columns of the inverse."""
     a = _Matrix(lambda i, j: load(s.args[0], i, j), known[name_of(s.args[0])].shape)  # type: ignore[arg-type]
     first, *_ = w.approximations(s)
 
@@ -193,7 +196,9 @@ def _pinv(w: _Writer, s: Call, known: Mapping[str, Type]) -> list[Statement]:
         xax = w.product(x, w.product(a, x))
         return w.array(x.shape, lambda i, j: TWO * x.at(i, j) - xax.at(i, j))
 
-    found = w.repeated(first, step)
+    middle = w.product(_turned(first), w.product(first, _turned(first)))
+    start = w.product(_turned(a), w.product(middle, _turned(a)))
+    found = w.repeated(start, step, 2 * STEPS)
     last = step(found)
     (name, t), *_ = s.results
     w.array(t.shape, lambda i, j: WITHIN(last.at(i, j), last.at(i, j) - found.at(i, j)), name)

@@ -16,7 +16,7 @@ from symdiff.errors import UnsupportedError
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.runtime import cache
 from symdiff.runtime.loops.arguments import FLOAT64, view
-from symdiff.runtime.loops.call import AGAIN, Code
+from symdiff.runtime.loops.call import AGAIN, RAISED, Code
 from symdiff.runtime.scalar import compiled
 from symdiff.runtime.scalar.ball_elements import address_of, is_there
 
@@ -39,14 +39,16 @@ FULL = 2**62
 
 
 class _Code(Code):
-    """The compiled code of a program in balls: its outputs are both ends and the accurate bits of elements."""
+    """The compiled code of a program in balls: its outputs are both ends and the accurate bits of elements, and whether
+    doubles that decide underflowed."""
 
     def output(self, k: int, target: Array | None, memory: bytearray, result: np.dtype[Any]) -> Any:
         t, at = self.layout.outputs[k], 8 * self.layout.results[k]
         if t.kind != "f":
             return super().output(k, target, memory, result)
         address, *shape = struct.unpack_from(f"={1 + len(t.shape)}q", memory, at)
-        return view(address, [3, *shape], FLOAT64).copy()
+        (lost,) = struct.unpack_from("=q", memory, 8 * RAISED)
+        return lost, view(address, [3, *shape], FLOAT64).copy()
 
 
 class BallProgram:
@@ -87,17 +89,21 @@ class BallProgram:
         ------
         UnfinishedError : the budget is spent.
         """
-        bits = FIRST
+        bits, lost = FIRST, 0
+        kinds = [t.kind for t in self.layout.outputs]
         while True:
             limit = max(WATCHES * FIRST // bits, 1)
-            found = self._code.run(
-                values, None, FLOAT64, serial=True, watches=limit, words={AGAIN: bits}
-            )
+            words = {AGAIN: bits, RAISED: lost}
+            found = self._code.run(values, None, FLOAT64, serial=True, watches=limit, words=words)
+            now = any(v[0] for k, v in zip(kinds, found, strict=True) if k == "f")
+            if now > lost:
+                lost = 1
+                continue
             made = [
-                Result(v, True, True, FULL, False)
-                if t.kind != "f"
-                else _taken(*v, proven=proven, each=each)
-                for t, v in zip(self.layout.outputs, found, strict=True)
+                _taken(*v[1], proven=proven, each=each)
+                if k == "f"
+                else Result(v, True, True, FULL, False)
+                for k, v in zip(kinds, found, strict=True)
             ]
             known = min(m.bits for m in made)
             good = all(np.all(m.good) for m in made)

@@ -100,12 +100,13 @@ class Recomputed:
         from symdiff.runtime.loops.call import UnfinishedError
 
         accuracy, types = self.kernel.accuracy, self.kernel.layout.outputs
+        each = accuracy == "strict" or self.kernel.tiers.by_rows
         count = len(types)
         none: list[Any] = [None] * count
         if self._balls is None:
             return none, count
         try:
-            found = self._balls(values, accuracy == "certified", accuracy == "strict")
+            found = self._balls(values, accuracy == "certified", each)
         except UnfinishedError:
             return none, count
         made, left = [], 0

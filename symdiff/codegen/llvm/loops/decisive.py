@@ -108,6 +108,20 @@ class Decisive:
         """Whether a number is a double in every arithmetic."""
         return is_decided(e)
 
+    def of_balls(self, c: Expr) -> bool:
+        """Whether a condition of doubles compares numbers that are none in every arithmetic."""
+        if is_plain(c) or not c.args:
+            return False
+        if c.op not in ir.COMPARISONS:
+            return any(map(self.of_balls, c.args))
+        return not any(map(ir.is_infinite, c.args)) and any(
+            kind_of(a, self.kinds) == "f" and not self._is_exact(a) for a in c.args
+        )
+
+    def _is_exact(self, e: Expr) -> bool:
+        name = name_of(e.args[0] if e.op is LOAD else e) if e.op in (LOAD, ir.VAR) else None
+        return self.is_double(e) or e.op is ir.CONST or name in self.given
+
     def by_doubles(self, c: Expr) -> bool:
         """Whether a condition is one of doubles or integers."""
         if is_plain(c) or not c.args:

@@ -33,9 +33,11 @@ from symdiff.codegen.llvm.table_loops import PREFIXED
 from symdiff.errors import UnsupportedError
 from symdiff.interpret.balls import ROOT_LIMIT
 from symdiff.ir import Expr, rational
+from symdiff.ir import functions as f
 from symdiff.ir.loop_program import (
     ARRAY,
     LOAD,
+    REAL_OF,
     Build,
     Call,
     Carried,
@@ -58,6 +60,9 @@ MOST_REGISTERS = 30_000
 WORK = 1 << 16
 """Operations of a kernel between two looks at the table of `interrupts`."""
 _BALLS: Callable[[Scope], dict[Hashable, str]] = attrgetter("balls")
+VANISHING = frozenset((ir.MUL, ir.DIV, ir.POW, f.EXP, f.EXPM1))
+TINY = "0x0010000000000000"
+"""Operations whose doubles may underflow, and the smallest normal one."""
 _NEAR = 256
 """Bits of the ends of balls, before they are rounded to doubles."""
 
@@ -248,7 +253,21 @@ class BallKernel(Kernel):
         written = self.kind(n) == "f" and op.libm is None and op.intrinsic is None
         if written and op.expand is not None:
             return self.number(op.expand(*n.args))
-        return super().operation(n, scope)
+        found = super().operation(n, scope)
+        if op in VANISHING and op is n.op and self.kind(n) == "f":
+            self.vanishes(found, [self.number(a) for a in n.args], scope)
+        return found
+
+    def vanishes(self, value: str, args: Sequence[str], scope: Scope) -> None:
+        """Note that a double underflowed: then its number need not be small."""
+        size = self.emit("double", f"call double @llvm.fabs.f64(double {value})", scope)
+        found = self.emit("i1", f"fcmp olt double {size}, {TINY}", scope)
+        for a in args:
+            some = self.emit("i1", f"fcmp one double {a}, 0.0", scope)
+            found = self.emit("i1", f"and i1 {found}, {some}", scope)
+        before = self.emit("i1", "load i1, ptr %underflow", scope)
+        now = self.emit("i1", f"or i1 {before}, {found}", scope)
+        scope.lines.append(f"store i1 {now}, ptr %underflow")
 
     def compute(self, e: Expr) -> None:
         if self.kind(e) == "f":
@@ -290,7 +309,7 @@ class BallKernel(Kernel):
 
     def compared(self, condition: Expr) -> list[Expr]:
         """The numbers whose balls a condition compares."""
-        if self.decisive.by_doubles(condition):
+        if self.decisive.by_doubles(condition) and not self.decisive.of_balls(condition):
             return []
         if condition.op in ir.COMPARISONS:
             return list(condition.args)
@@ -358,6 +377,8 @@ class BallKernel(Kernel):
             return self.chosen(n, scope)
         if op is ir.POW and (q := rational(n.args[1])) is not None:
             return self.power(self.ball(n.args[0]), q, scope)
+        if op is REAL_OF:
+            return self.ball(n.args[0])
         if op is WITHIN:
             ball, radius = map(self.ball, n.args)
             z = self.set_ball("arb_set", f"ptr {ball}", scope=scope)
@@ -384,7 +405,7 @@ class BallKernel(Kernel):
     def chosen(self, n: Expr, scope: Scope) -> str:
         condition, *sides = n.args
         yes, no = map(self.ball, sides)
-        if self.decisive.by_doubles(condition):
+        if self.decisive.by_doubles(condition) and not self.decisive.of_balls(condition):
             c = self.scalar(condition)
             return self.emit("ptr", f"select i1 {c}, ptr {yes}, ptr {no}", scope)
         proved, refuted = self.truth(condition, scope)
@@ -395,21 +416,31 @@ class BallKernel(Kernel):
 
     def truth(self, c: Expr, scope: Scope) -> tuple[str, str]:
         """Whether a condition is proved, and whether it is refuted; `scope` knows its numbers."""
-        if self.decisive.by_doubles(c):
+        by_doubles, of_balls = self.decisive.by_doubles(c), self.decisive.of_balls(c)
+        if by_doubles and not of_balls:
             holds = self.scalar(c)
             return holds, self.emit("i1", f"xor i1 {holds}, true", scope)
         if c.op in COMPARISONS:
             balls = [f"ptr {self.ball(a)}" for a in c.args]
             found = [self.do(name, *balls, scope=scope, gives="i32") for name in COMPARISONS[c.op]]
             proved, refuted = (self.emit("i1", f"icmp ne i32 {x}, 0", scope) for x in found)
-            return proved, refuted
+            if not by_doubles:
+                return proved, refuted
+            holds = self.scalar(c)  # unless doubles underflowed
+            fails = self.emit("i1", f"xor i1 {holds}, true", scope)
+            lost = self.emit("i1", "load i1, ptr %underflow", scope)
+            first, second = (
+                self.emit("i1", f"select i1 {lost}, i1 {x}, i1 {y}", scope)
+                for x, y in ((proved, holds), (refuted, fails))
+            )
+            return first, second
         parts = [self.truth(a, scope) for a in c.args]
         if c.op is ir.NOT:
             return parts[0][1], parts[0][0]
         if c.op not in (ir.AND, ir.OR):
             raise UnsupportedError("a condition is chosen by another one")
         first, second = ("and", "or") if c.op is ir.AND else ("or", "and")
-        (p, r), (q, s) = parts
+        (p, r), (q, s) = parts[0], parts[-1]
         return (
             self.emit("i1", f"{first} i1 {p}, {q}", scope),
             self.emit("i1", f"{second} i1 {r}, {s}", scope),
@@ -557,8 +588,14 @@ class BallKernel(Kernel):
                 self.scope.balls[ir.var(p.name)] = self.set_ball("arb_set_d", f"double {found}")
         self.scope.lines.append(f"%bits.p = getelementptr i64, ptr %arguments, i64 {FIXED.index('again')}")  # fmt: skip
         self.scope.lines.append("%bits = load i64, ptr %bits.p")
+        raised = self.read(FIXED.index("raised"), "i64")
+        lost = self.emit("i1", f"trunc i64 {raised} to i1")
+        self.scope.lines.append(f"store i1 {lost}, ptr %underflow")
+        self.scalars.declared["llvm.fabs.f64"] = "declare double @llvm.fabs.f64(double)"
 
     def results(self, targets: Any) -> None:
+        lost = self.emit("i64", f"zext i1 {self.emit('i1', 'load i1, ptr %underflow')} to i64")
+        self.scope.lines.append(f"store i64 {lost}, ptr {self.word(FIXED.index('raised'))}")
         for e, t, at in zip(
             self.program.outputs, self.layout.outputs, self.layout.results, strict=True
         ):
@@ -592,6 +629,7 @@ class BallKernel(Kernel):
     def text(self) -> str:
         size = CELL * max(self.registers, 1)
         self.entry[:0] = [
+            "%underflow = alloca i1",
             f"%registers = alloca i8, i64 {size}, align 16",
             f"call void @llvm.memset.p0.i64(ptr %registers, i8 0, i64 {size}, i1 false)",
         ]
