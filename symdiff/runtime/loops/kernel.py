@@ -71,8 +71,6 @@ class LoopKernel:
     points : what computes derivatives at points that the program treats apart, and those that are nan.
     """
 
-    library = True  # whether corrected programs may call routines that only this package has
-
     def __init__(
         self,
         program: LoopProgram,
