@@ -4,7 +4,8 @@ Before:  w, v = eigh(a)
 After:   w, v = eigh(a), of doubles; STEPS times v = v + v e, with e from v' a v and v' v; w = (v' a v)[i, i]/(v' v)[i, i]
 
 Ensures: the same results. Each step squares the error; what the last one changed is taken as the radius of the result,
-which is more than the error that is left. Eigenvalues that are equal leave their vectors undefined.
+which is more than the error that is left; that of eigenvalues is Gershgorin's. Eigenvalues that are equal leave
+their vectors undefined.
 Sources: T. Ogita, K. Aishima, Iterative refinement for symmetric eigenvalue decomposition, Japan J. Indust. Appl.
 Math. 35 (2018); for inverses, G. Schulz, Z. angew. Math. Mech. 13 (1933).
 """
@@ -12,6 +13,7 @@ Math. 35 (2018); for inverses, G. Schulz, Z. angew. Math. Mech. 13 (1933).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from symdiff import ir
@@ -35,7 +37,7 @@ from symdiff.ir.names import Names
 WITHIN = Op("widened_by", 2, flint="arb_add_error", expand=lambda x, y: x)
 """The ball around x that has the radius |y| in addition."""
 STEPS = 4
-TWO = const(2)
+TWO, CLOSEST = const(2), const(Fraction(1, 2**40))
 Element = Callable[..., Any]
 """A formula of indices; with the loop that makes it, if it is a sum."""
 
@@ -52,7 +54,7 @@ class _Matrix(NamedTuple):
     """A matrix that is there, or formulas of its elements."""
 
     at: Element
-    shape: tuple[Expr, Expr]
+    shape: tuple[Expr, ...]
 
 
 class _Writer:
@@ -79,7 +81,7 @@ class _Writer:
 
     def named(self, name: str, shape: tuple[Expr, ...]) -> _Matrix:
         """An array by its name."""
-        return _Matrix(lambda *at: load(array(name), *at), shape)  # type: ignore[arg-type]
+        return _Matrix(lambda *at: load(array(name), *at), shape)
 
     def sum(self, count: Expr, term: Element) -> tuple[Expr, Statement]:
         """A sum, and the loop that makes it."""
@@ -121,31 +123,45 @@ def _turned(x: _Matrix) -> _Matrix:
     return _Matrix(lambda i, j: x.at(j, i), (x.shape[1], x.shape[0]))
 
 
-def _vectors(w: _Writer, a: _Matrix, v: _Matrix) -> tuple[_Matrix, Element]:
+def _vectors(w: _Writer, a: _Matrix, v: _Matrix) -> tuple[_Matrix, _Matrix]:
     """The eigenvectors of a symmetric matrix from approximations, and its eigenvalues."""
 
-    def parts(v: _Matrix) -> tuple[_Matrix, Element]:
-        """What is added to the vectors, and the eigenvalues."""
+    def parts(v: _Matrix, closest: Expr) -> tuple[_Matrix, Element, Element]:
+        """What is added to the vectors, the eigenvalues, and how far the matrix is from a diagonal one; vectors of
+        eigenvalues that are nearer than `closest` are only made orthogonal."""
         g, s = w.product(_turned(v), v), w.product(_turned(v), w.product(a, v))
 
         def value(j: Expr) -> Expr:
             found: Expr = s.at(j, j) / g.at(j, j)
             return found
 
-        def turn(i: Expr, j: Expr) -> Expr:
-            other = (s.at(i, j) - value(j) * g.at(i, j)) / (value(j) - value(i))
-            return ir.where(ir.eq(i, j), (ONE - g.at(i, j)) * HALF, other)
+        def off(i: Expr, j: Expr) -> Expr:
+            found: Expr = s.at(i, j) - value(j) * g.at(i, j)
+            return ir.where(ir.eq(i, j), ZERO, found)
 
-        return w.product(v, w.array(g.shape, turn)), value
+        def turn(i: Expr, j: Expr) -> Expr:
+            gap, size = value(j) - value(i), ir.abs_(value(i)) + ir.abs_(value(j))
+            turned = ir.where(ir.eq(off(i, j), ZERO), ZERO, off(i, j) / gap)
+            if closest is not ZERO:
+                near = ir.le(ir.abs_(gap), closest * size)
+                turned = ir.where(near, -g.at(i, j) * HALF, turned)
+            return ir.where(ir.eq(i, j), (ONE - g.at(i, j)) * HALF, turned)
+
+        return w.product(v, w.array(g.shape, turn)), value, off
 
     def step(v: _Matrix) -> _Matrix:
-        more, _ = parts(v)
+        more, _, _ = parts(v, CLOSEST)
         return w.array(v.shape, lambda i, j: v.at(i, j) + more.at(i, j))
 
     found = w.repeated(v, step)
-    more, value = parts(found)
+    more, value, off = parts(found, ZERO)
     made = w.array(v.shape, lambda i, j: WITHIN(found.at(i, j), more.at(i, j)))
-    return made, value
+
+    def within(j: Expr) -> tuple[Expr, Statement]:  # Gershgorin's theorem
+        total, loop = w.sum(v.shape[1], lambda i: ir.abs_(off(i, j)))
+        return WITHIN(value(j), TWO * total), loop
+
+    return made, w.array(v.shape[1:], within)
 
 
 def _eigh(w: _Writer, s: Call, known: Mapping[str, Type]) -> list[Statement]:
@@ -153,43 +169,32 @@ def _eigh(w: _Writer, s: Call, known: Mapping[str, Type]) -> list[Statement]:
     n, (a,) = known[name_of(s.args[0])].shape[0], s.args
     below = lambda i, j: ir.where(ir.lt(i, j), load(a, j, i), load(a, i, j))
     _, first = w.approximations(s)
-    whole = w.array((n, n), below)
-    v, value = _vectors(w, whole, first)
+    v, value = _vectors(w, w.array((n, n), below), first)
     (values, t), (vectors, of) = s.results
-    w.array(t.shape, value, values)
+    w.array(t.shape, value.at, values)
     w.array(of.shape, v.at, vectors)
     return w.made
 
 
 def _svd(w: _Writer, s: Call, known: Mapping[str, Type]) -> list[Statement]:
-    """By the vectors of the smaller product of the matrix with itself."""
-    m, n = known[name_of(s.args[0])].shape
+    """By the eigenvectors of a' a, from approximations in its image."""
+    a = _Matrix(lambda i, j: load(s.args[0], i, j), known[name_of(s.args[0])].shape)
     (left, lt), (sizes, st), (right, rt) = s.results
-    a = _Matrix(lambda i, j: load(s.args[0], i, j), (m, n))
-    u, _, vh = w.approximations(s)
-    if st.shape[0] not in (m, n):
-        raise UnsupportedError("a matrix whose smaller axis is not known")
-    tall = st.shape[0] is n
-    a, start = (a, _turned(vh)) if tall else (_turned(a), u)
-    v, _ = _vectors(w, w.product(_turned(a), a), start)
+    _, size, first = w.approximations(s)
+    square = w.product(_turned(a), a)
+    image = w.product(square, _turned(first))
+    scaled = lambda i, j: ir.where(ir.eq(size.at(j), ZERO), first.at(j, i), image.at(i, j) / size.at(j) ** TWO)  # fmt: skip
+    v, value = _vectors(w, square, w.array(image.shape, scaled))
+    found = w.array(st.shape, lambda j: ir.sqrt(value.at(j)), sizes)
     images = w.product(a, v)
-    k = st.shape[0]
-    size = w.array((k,), lambda j: _root(w, a.shape[0], images, j), sizes)
-    others = w.array((a.shape[0], k), lambda i, j: images.at(i, j) / size.at(j))
-    u, v = (others, v) if tall else (v, others)
-    w.array(lt.shape, u.at, left)
+    w.array(lt.shape, lambda i, j: images.at(i, j) / found.at(j), left)
     w.array(rt.shape, lambda i, j: v.at(j, i), right)
     return w.made
 
 
-def _root(w: _Writer, count: Expr, x: _Matrix, j: Expr) -> tuple[Expr, Statement]:
-    total, loop = w.sum(count, lambda i: x.at(i, j) ** TWO)
-    return ir.sqrt(total), loop
-
-
 def _pinv(w: _Writer, s: Call, known: Mapping[str, Type]) -> list[Statement]:
     """From x0' x0 x0' between a' and a', so that no step leaves the rows and columns of the inverse."""
-    a = _Matrix(lambda i, j: load(s.args[0], i, j), known[name_of(s.args[0])].shape)  # type: ignore[arg-type]
+    a = _Matrix(lambda i, j: load(s.args[0], i, j), known[name_of(s.args[0])].shape)
     first, *_ = w.approximations(s)
 
     def step(x: _Matrix) -> _Matrix:

@@ -30,6 +30,9 @@ HOPELESS = 1024
 """Bits with which balls that are not finite are given up."""
 CLOSE = 4
 """Ulps within which both ends of a ball are near."""
+ENOUGH, CHEAP = 1024, 2_000
+"""Bits after which elements that are accurate for their array, but not for themselves, stay; and operations, times the
+elements of arguments, up to which they get all bits."""
 SURE = 100
 """Bits that are accurate where rounding is as good as decided."""
 GUARD = 64
@@ -69,6 +72,7 @@ class BallProgram:
         made = BallKernel(program)
         self.layout = made.layout
         text = made.print()
+        self._operations = made.registers
         for name in made.called:
             address = address_of(name)
             if address is None:
@@ -90,6 +94,8 @@ class BallProgram:
         UnfinishedError : the budget is spent.
         """
         bits, lost = FIRST, 0
+        work = self._operations * sum(map(np.size, values))
+        enough = LAST if work <= CHEAP else ENOUGH
         kinds = [t.kind for t in self.layout.outputs]
         while True:
             limit = max(WATCHES * FIRST // bits, 1)
@@ -106,8 +112,9 @@ class BallProgram:
                 for k, v in zip(kinds, found, strict=True)
             ]
             known = min(m.bits for m in made)
-            good = all(np.all(m.good) for m in made)
-            if known >= FULL or bits >= LAST or (good and bits > FIRST):
+            near = all(np.all(m.near) for m in made)
+            good = bits >= enough and all(np.all(m.good) for m in made)
+            if known >= FULL or bits >= LAST or near or good:
                 return made
             if bits >= HOPELESS and not any(m.is_finite for m in made):
                 return made
