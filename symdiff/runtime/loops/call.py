@@ -20,7 +20,7 @@ from symdiff.codegen.llvm.loops.kernel import FIXED
 from symdiff.codegen.llvm.loops.parallel import PIECE, STOPPED
 from symdiff.errors import DomainError, SymdiffError
 from symdiff.ir import CONST
-from symdiff.ir.linalg.routines import FACTORS, ROUTINES
+from symdiff.ir.linalg.routines import ROUTINES
 from symdiff.ir.loop_program import name_of
 from symdiff.lowering.target import OVERFLOWS
 from symdiff.process.progress import is_watched, watched
@@ -330,8 +330,7 @@ class Code:
         for kind in given.split(","):
             value, at = self.word(kind, at)
             args.append(value)
-        routine = FACTORS[name] if name in FACTORS else ROUTINES[name].numpy
-        results = routine(*args)
+        results = ROUTINES[name].numpy(*args)
         for kind, value in zip(made.split(","), results, strict=True):
             place = at
             target, at = self.word(kind, at)

@@ -124,7 +124,7 @@ class Recomputed:
     def _balls(self) -> BallProgram | None:
         """The program in compiled balls; None where it has an operation that those have not."""
         from symdiff.runtime.loops.ball_program import BallProgram
-        from symdiff.runtime.loops.kernel import fingerprint
+        from symdiff.runtime.loops.program_keys import fingerprint
 
         try:
             program = self.kernel.tiers.in_balls()

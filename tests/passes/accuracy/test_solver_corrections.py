@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from symdiff import symgrad
-from symdiff.ir.linalg.routines import BLOCK, FACTORS
 from symdiff.runtime.loops.recomputed import Recomputed
 from symdiff.runtime.scalar.fallback import AccuracyWarning
 
@@ -364,32 +363,6 @@ def test_exact_results_stay_exact():
     graded = np.diag(10.0 ** -np.arange(0.0, 60.0, 6.0))
     found = symgrad(inverse)(graded)
     np.testing.assert_array_equal(found, np.diag(1 / np.diag(graded)))
-
-
-@pytest.mark.parametrize("n", [5, BLOCK, 2 * BLOCK + 7])
-def test_elimination_by_blocks(n):
-    a = np.random.default_rng(n).normal(size=(n, n))
-    sign, m, upper = FACTORS["eliminated"](a)
-    np.testing.assert_allclose(m @ a, upper, atol=1e-11 * n)
-    order = np.argsort([np.flatnonzero(column)[0] for column in m.T])
-    lower = m[:, order]  # 1 on the diagonal, and nothing above it, whatever was rounded
-    assert (
-        (np.diag(lower) == 1).all() and not np.triu(lower, 1).any() and not np.tril(upper, -1).any()
-    )
-    assert sign == np.sign(np.linalg.det(np.eye(n)[order]))
-    a[:, 1] = 0.0
-    assert FACTORS["eliminated"](a)[2][1, 1] == 0.0
-
-
-@pytest.mark.sampled
-@pytest.mark.parametrize("n", [4, 9, 16])
-def test_elimination_in_the_kernel(n, monkeypatch):
-    """Small matrices are not asked for."""
-    asked = []
-    monkeypatch.setitem(FACTORS, "eliminated", lambda a: asked.append(a) or 1 / 0)
-    a = matrix(n, 4)
-    check(determinant, [mpmath.det(exact(a))], a)
-    assert not asked
 
 
 @pytest.mark.slow
