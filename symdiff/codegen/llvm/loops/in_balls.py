@@ -24,7 +24,7 @@ from symdiff.codegen.common.liveness import Point
 from symdiff.codegen.llvm.loops.ball_memory import BALL_PRELUDE, CELL, DOUBLE
 from symdiff.codegen.llvm.loops.body import Counter, Statements
 from symdiff.codegen.llvm.loops.decisive import Decisive
-from symdiff.codegen.llvm.loops.kernel import FIXED, Kernel, Layout, layout_of
+from symdiff.codegen.llvm.loops.kernel import FIXED, Kernel, Layout, as_it_stands, layout_of
 from symdiff.codegen.llvm.loops.scoped import Scope, Slot, Stored
 from symdiff.codegen.llvm.operation_table import COMPARISONS, CORE, LARGEST_EXPONENT
 from symdiff.codegen.llvm.printer import Lanes
@@ -94,6 +94,7 @@ class BallKernel(Kernel):
     by_library = False
 
     def __init__(self, program: LoopProgram) -> None:
+        program = as_it_stands(program)
         super().__init__(program, "float64", Lanes())
         self.layout = layout_in_balls(program)
         self.decisive = Decisive(program, self.kinds)
