@@ -183,8 +183,13 @@ def _svd(w: _Writer, s: Call, known: Mapping[str, Type]) -> list[Statement]:
     _, size, first = w.approximations(s)
     square = w.product(_turned(a), a)
     image = w.product(square, _turned(first))
-    scaled = lambda i, j: ir.where(ir.eq(size.at(j), ZERO), first.at(j, i), image.at(i, j) / size.at(j) ** TWO)  # fmt: skip
-    v, value = _vectors(w, square, w.array(image.shape, scaled))
+    fills = ir.eq(a.shape[1], st.shape[0])  # then nothing has to be brought into the image
+
+    def start(i: Expr, j: Expr) -> Expr:
+        inside = image.at(i, j) / size.at(j) ** TWO
+        return ir.where(ir.or_(fills, ir.eq(size.at(j), ZERO)), first.at(j, i), inside)
+
+    v, value = _vectors(w, square, w.array(image.shape, start))
     found = w.array(st.shape, lambda j: ir.sqrt(value.at(j)), sizes)
     images = w.product(a, v)
     w.array(lt.shape, lambda i, j: images.at(i, j) / found.at(j), left)

@@ -41,7 +41,8 @@ def _print_take() -> str:
     f = Function()
     made = f.emit("call ptr @take(ptr %list, i64 %bytes)")
     f.leave_if(f.compare("eq", made, "null", "ptr"), "none")
-    f.do(f"call void @llvm.memset.p0.i64(ptr {made}, i8 0, i64 %bytes, i1 false)")
+    size = f.whole("add", "%bytes", str(CELL))  # an empty array may be read, too
+    f.do(f"call void @llvm.memset.p0.i64(ptr {made}, i8 0, i64 {size}, i1 false)")
     f.store("%bytes", f.read("ptr", "%list"), str(MARK), "i64")
     f.label("none")
     return f.function("ptr @take.balls(ptr %list, i64 %bytes) noinline", f"ret ptr {made}")
@@ -84,7 +85,7 @@ def _print_drop() -> str:
 def _print_reserve() -> str:
     f = Function()
     before = f.load("%tape", "2", "i64")
-    done = f.emit("call i1 @reserve(ptr %tape, i64 %more)")
+    done = f.emit(f"call i1 @reserve(ptr %tape, i64 {f.whole('add', '%more', str(CELL))})")
     after = f.load("%tape", "2", "i64")
     grown = f.whole("sub", after, before)
     with f.when(f.compare("sgt", grown, "0")):

@@ -437,7 +437,7 @@ class BallKernel(Kernel):
 
     def made(self, name: str, t: Type) -> Stored:
         if self.by_library and t.kind == "f":
-            return self.new(t.shape, "d")
+            return Stored(self.new(t.shape, "d").address, t.shape, "d")
         return super().made(name, t)
 
     def call(self, s: Call) -> None:
