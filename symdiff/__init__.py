@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from symdiff.errors import (
+    ByValueWarning,
     DomainError,
     GuardWarning,
     OutputWarning,
@@ -55,6 +56,6 @@ _MODULES = {
 public_names(__name__, _MODULES)
 
 __all__ = [
-    "AccuracyWarning", "Array", "DomainError", "GuardWarning", "OutputWarning", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError", "ValidationWarning", "VerificationError", "__version__",
+    "AccuracyWarning", "Array", "ByValueWarning", "DomainError", "GuardWarning", "OutputWarning", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError", "ValidationWarning", "VerificationError", "__version__",
     "argmin", "cancel", "complete", "custom_rule", "debug", "diff", "grad", "hessian", "integral", "jacobian", "jvp", "lambdify", "ode", "options", "root", "series_at", "show_progress", "simplify", "stop_gradient", "symgrad", "value_and_grad", "vjp",
 ]  # fmt: skip

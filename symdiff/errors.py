@@ -38,6 +38,10 @@ class OutputWarning(UserWarning):
     """A function prints or logs: that is done where plain Python runs it, and left out of kernels."""
 
 
+class ByValueWarning(UserWarning):
+    """A function that the compiler refuses is run by values: right, but as slow as Python."""
+
+
 class ValidationWarning(RuntimeWarning):
     """A transformation was found to change the function, and was switched off for it: the
     answer is right, but this is a fault of symdiff. Please report it."""

@@ -110,6 +110,14 @@ def _nothing_kept() -> None:
         scalar.forget()
 
 
+@pytest.fixture(autouse=True)
+def _compiled_only(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the compiler refuses stays refused, as tests of refusals ask for: functions are run by values in
+    tests/by_value only, or where a test says by_value=True. The default of users is to run them."""
+    if "by_value" not in request.path.parts:
+        monkeypatch.setattr("symdiff.api.by_values.WHEN_REFUSED", False)
+
+
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     """`golden(file name, text)`: the text is that of the file, byte for byte, but for measured errors."""

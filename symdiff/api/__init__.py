@@ -9,6 +9,7 @@
 `seen_forms`      how arguments of calls come to those entries: by name, omitted, converted, in containers
 `pickles`         how functions pickle
 `leaves`          arguments that are trees, in the names of their leaves
+`by_values`       functions that are run by values, where the compiler refuses them
 `debugging`       values that a function prints while it is computed
 `error_bounds`    by how much the results of a call may be off
 `inspection`      what it shows: expressions, sources, reports, modules

@@ -16,8 +16,8 @@ import numpy as np
 
 from symdiff.api import (
     bound,
+    by_values,
     comparing,
-    debugging,
     entries,
     firstcalls,
     inspection,
@@ -151,6 +151,7 @@ class SymbolicFunction(Called[P, R_co]):
             return
         with self._opening:
             self._epoch = self._source.epoch
+            self._source.by_value.refusals.clear()
             self._begin()
             self._served.begin()
 
@@ -161,11 +162,12 @@ class SymbolicFunction(Called[P, R_co]):
 
     def _general(self, /, *args: Any, **kwargs: Any) -> Any:
         """The general path of a call."""
-        self._fresh()
+        if (result := by_values.ask(self, args, kwargs)) is not NotImplemented:
+            return result
         if (result := seen_forms.ask(self, args, kwargs)) is not NotImplemented:
             return result
         comparing.refuse_different(self)
-        return debugging.called(self, args, kwargs)
+        return by_values.compiled_or_run(self, args, kwargs)
 
     def _out(self, kwargs: dict[str, Any]) -> Any:
         """Take `out=` out of the arguments of a call, if it does not name a parameter."""

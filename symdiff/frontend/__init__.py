@@ -15,6 +15,7 @@
 `sympy/`         SymPy expressions
 `captures`       globals, closure cells and attributes that a capture read
 `per_element`    whether a traced function of arrays is elementwise
+`by_value/`      functions that are refused, run by plain Python on scalars that record
 `pytrees`        nested arguments
 `scalarise`      from an elementwise program to a function of numbers
 """

@@ -35,7 +35,7 @@ class Program:
                 value = evaluate(n, _NUMBERS, {})
                 self._start[i] = value if isinstance(value, bool) else _NUMBERS.real(value)
             elif n.args:
-                self._code.append((i, _function(n), [index[a] for a in n.args]))
+                self._code.append((i, function_of(n), [index[a] for a in n.args]))
 
     def at(self, point: Mapping[str, float]) -> list[Any]:
         """The value of each node; `np.float64` for numbers, `bool` for conditions."""
@@ -51,7 +51,8 @@ class Program:
 _NUMBERS = Doubles()
 
 
-def _function(n: Expr) -> Callable[..., Any]:
+def function_of(n: Expr) -> Callable[..., Any]:
+    """The function of doubles that a node applies to the values of its arguments."""
     if n.op is ir.WHERE:
         return _NUMBERS.choose
     if n.op is REAL_OF:
@@ -69,4 +70,4 @@ def _applied(op: ir.Op, *args: Any) -> Any:
     return _NUMBERS.apply(op, args)
 
 
-__all__ = ["Program"]
+__all__ = ["Program", "function_of"]

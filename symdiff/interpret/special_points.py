@@ -41,7 +41,7 @@ WIDEST = 1e-3
 TRIED = 3
 """The number of general points at which a place is tested."""
 PLACES, PAIRS = 24, 28
-"""The most places, and the most pairs of them, to test."""
+"""The most places, and the most pairs of them, to test. Where two of the others meet, formulas count as wrong."""
 WORK = 1_000_000
 """Operations of ball arithmetic for one program, times the order; see `symdiff.interpret.work`."""
 SHARE = 3
@@ -97,7 +97,8 @@ class SpecialPoints:
     wrong : holds where formulas were found to be wrong.
     settled : comparisons of guards, of real numbers, that need no further treatment: formulas are
         wrong there, or the function is continuous.
-    jumps : branches at whose guards the function jumps, unless parameters have special values.
+    jumps : branches at whose guards the function jumps, unless parameters have special values;
+        without those of parameters that only conditions use, by which the function is a step.
     """
 
     condition: Expr = FALSE
@@ -121,7 +122,8 @@ def special_points(
     outputs : as captured; rows : the derivatives of them in each result.
     formulas : the results at a point, as a kernel computes them.
     """
-    places = list(itertools.islice(_places(outputs), PLACES))
+    places = list(_places(outputs))
+    places, others = places[:PLACES], places[PLACES:]
     if not places:
         return SpecialPoints()
     from symdiff.interpret import exclusive, work
@@ -129,7 +131,7 @@ def special_points(
     order = max((len(t.by) for row in rows for t in row), default=1)
     with exclusive():
         trial = _Trial(names, count, outputs, rows, formulas, work.spent() + WORK * order)
-        places = trial.special(places)
+        places, others = trial.special(places), trial.special(others, trial.bases)
         wrong, unknown, right = list[Place](), list[Place](), list[Place]()
 
         def sort(place: Place) -> None:
@@ -163,9 +165,11 @@ def special_points(
                 sort(both)
     met = functools.reduce(or_, (p.condition for p in wrong), FALSE)
     found = [p for p in places if p.asks or p.condition in trial.jumps]
-    doubts = [*(p.condition for p in unknown), *_several(found, len(pairs) > PAIRS)]
+    doubts = [*(p.condition for p in unknown), *_several([*found, *others], len(pairs) > PAIRS)]
     every = functools.reduce(or_, doubts, met)
-    return SpecialPoints(every, met, frozenset(exactly(settled)), tuple(p.at for p in jumps))
+    used = set(ir.reached(outputs, lambda e: e.args[1:] if e.op is WHERE else e.args))
+    guards = tuple(p.at for p in jumps if not used.isdisjoint(ir.variables(p.zeros)))
+    return SpecialPoints(every, met, frozenset(exactly(settled)), guards)
 
 
 def _pairs(places: Sequence[Place]) -> list[tuple[Place, Place]]:
@@ -364,10 +368,13 @@ class _Trial:
         )
         return point
 
-    def special(self, places: Sequence[Place]) -> list[Place]:
-        """The places whose conditions fail at general points."""
+    def special(
+        self, places: Sequence[Place], more: Sequence[dict[str, float]] = ()
+    ) -> list[Place]:
+        """The places whose conditions fail at general points, and at some more."""
         conditions = [p.condition for p in places]
-        points = [{p: self.rng.uniform(-2, 2) for p in self.names} for _ in range(TRIED)]
+        points = [*more] if places else []
+        points += [{p: self.rng.uniform(-2, 2) for p in self.names} for _ in range(TRIED)]
         values = [values_at(conditions, b) for b in points]
         return [p for p in places if not any(v[p.condition] for v in values)]
 

@@ -35,7 +35,7 @@ from symdiff.pipeline.argument_shapes import (
 from symdiff.pipeline.keys import alike, shape_key, static_key
 from symdiff.pipeline.on_disk import packed, plain_tree, unpacked
 from symdiff.pipeline.protocol import Pipeline
-from symdiff.pipeline.refusals import for_the_call
+from symdiff.pipeline.refusals import ByValue, for_the_call
 from symdiff.pipeline.shared_memory import shared_in_call
 from symdiff.pipeline.unknown_derivatives import refuse_unknown
 from symdiff.pipeline.validation.seen import Seen
@@ -88,6 +88,7 @@ class Source:
     floats : what integers of these kinds give; see `of_integers`.
     integers : the shapes of integers among the arguments of a derivative; see `_of_their_kind`.
     refused : why calls with arguments of these shapes are refused, unless more is known of them.
+    by_value : what is known of the function where it is run by values.
     """
 
     name: str
@@ -110,15 +111,14 @@ class Source:
     floats: dict[Any, str] = field(default_factory=dict)
     integers: dict[Any, Shapes] = field(default_factory=dict)
     refused: dict[Any, UnsupportedError] = field(default_factory=dict)
+    by_value: ByValue = field(default_factory=ByValue)
 
     def then(self, name: str, step: Step) -> Source:
         """The source of a derivative of this callable."""
-        path = (*self.path, step)
         return Source(
-            name, self.parameters, self.trace, path, self.keep, self.checkpoint, self.captured,
+            name, self.parameters, self.trace, (*self.path, step), self.keep, self.checkpoint, self.captured,
             self.met, self.taken, self.changes, self.captures, self.captures.epoch,
-            once=self.once,
-            seen=self.seen,
+            once=self.once, seen=self.seen, by_value=self.by_value,
         )  # fmt: skip
 
     def keeping(self, checkpoint: str | int | None) -> Source:

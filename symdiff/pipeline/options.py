@@ -36,6 +36,7 @@ class Options:
     verify: bool = True
     check_domain: bool = True
     engine: str = "llvm"
+    by_value: bool | None = None
 
     def __post_init__(self) -> None:
         if self.target not in ("cpu", "auto", "cuda"):
@@ -47,6 +48,8 @@ class Options:
         if self.engine == "numba" and (self.target != "cpu" or self.accuracy == "certified"):
             which = f'target="{self.target}"' if self.target != "cpu" else 'accuracy="certified"'
             raise SymdiffError(f'engine="numba" with {which}', hint='use engine="llvm"')
+        if self.by_value not in (None, True, False):
+            raise SymdiffError(f"by_value is {self.by_value!r}", hint="None, True or False")
         if self.accuracy not in ACCURACIES:
             raise SymdiffError(
                 f"unknown accuracy {self.accuracy!r}", hint=f"one of {', '.join(ACCURACIES)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,20 @@ from symdiff.pipeline.argument_shapes import says_shared, with_sizes
 
 ELEMENTS = 2_500
 """Elements of arrays that are traced one by one where a function is refused for arrays of any size."""
+
+
+@dataclass(slots=True)
+class ByValue:
+    """What is known of a function that is run by values; one for all its derivatives.
+
+    Attributes
+    ----------
+    refusals : of the compiler, by the kinds of arguments.
+    operations : of the last run; None before the first.
+    """
+
+    refusals: dict[Any, UnsupportedError] = field(default_factory=dict)
+    operations: int | None = None
 
 
 def integers_among(shapes: Shapes, values: Sequence[Any]) -> tuple[str, ...]:

@@ -10,7 +10,9 @@ is that, as the second derivative of max(x, 0)**2 + min(x, 0)**2 is 2 and not 1.
 count, max(x, 0) - abs(max(x, 0)) is 0; and kinks that meet: near x = y = z there are six sides,
 not eight (`passes.cancel.meeting`). Kinks at one place along different formulas, as abs(x) and
 abs(sin(x)), are distinguished by their gradients. Where these say nothing (abs(1 - cos(x)) at 0), or
-where the budget ends, second derivatives are that of all sides if they agree, and nan if not.
+where more kinks meet than are distinguished, second derivatives are that of all sides if they agree, and
+nan if not. Outputs that would become much longer, or take more than the budget, stay as they are, or are nan
+at all kinks if they are second derivatives: the definition decides there (`interpret.special_points`).
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ from symdiff.passes.cancel.meeting import (
     independent_unknowns,
     where_others_vanish,
 )
-from symdiff.passes.cancel.signsquares import place
+from symdiff.passes.cancel.signsquares import are_short, place
 from symdiff.passes.differentiate import all_of, gradient
 
 MAX_CHOICES = 32
@@ -93,7 +95,23 @@ def sides_of_kinks(
         return outputs
     if len(order) > MAX_NODES:
         return outputs
-    return tuple(_with_sides(o, written, second, steps) for o in outputs)
+    found = tuple(_with_sides(o, written, second, steps) for o in outputs)
+    if are_short(found, outputs, second):
+        return found
+    return _undefined(outputs, written | set(steps)) if second else outputs
+
+
+def _undefined(outputs: tuple[Expr, ...], but: set[Expr]) -> tuple[Expr, ...]:
+    """The outputs with nan for each slope at its kink, except for some signs."""
+
+    def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        made = ir.rebuild(n, args)
+        if made.op not in (*SLOPES, SIGN) or (n.op is SIGN and place(n.args[0])[0] in but):
+            return made
+        a, b = args if n.op in SLOPES else (*args, ZERO)
+        return ir.where(ir.eq(a, b), NAN, made)
+
+    return ir.transform(outputs, rule)
 
 
 def _with_sides(output: Expr, written: set[Expr], second: bool, steps: Mapping[Expr, Expr]) -> Expr:
@@ -103,11 +121,16 @@ def _with_sides(output: Expr, written: set[Expr], second: bool, steps: Mapping[E
     free, rest = _factors(output)
     seen: dict[Expr, tuple[list[Expr], set[Expr]]] = {}
     for depth in range(MAX_DEPTH, 0, -1):
-        choices = _Choices(written, second, steps, depth, seen)
-        found = choices.of(rest)
-        if choices.left >= 0 and choices.work > 0:
-            break
-    return output if found is rest else ir.mul(free, found)
+        try:
+            found = _Choices(written, second, steps, depth, seen).of(rest)
+        except _SpentError:
+            continue
+        return output if found is rest else ir.mul(free, found)
+    return output
+
+
+class _SpentError(Exception):
+    """The budget has ended."""
 
 
 def _factors(e: Expr) -> tuple[Expr, Expr]:
@@ -161,7 +184,9 @@ class _Choices:
                     continue
             done = done | {u}
             self.left -= 1
-            if self.left < 0 or self.work <= 0 or len(known) >= self.depth:
+            if self.left < 0 or self.work <= 0:
+                raise _SpentError
+            if len(known) >= self.depth:
                 if not self.second:
                     return e
                 unknown = NAN
@@ -171,6 +196,7 @@ class _Choices:
             kink = ir.and_(met, self.steps.get(u, TRUE))
             if not nested:
                 return ir.where(kink, unknown, self.of(e, known, done))
+            self.work -= 2 * len(ir.topological((e,)))
             above, below = (self._on(_beside(e, u, s), known, done) for s in (1, -1))
             below = ir.where(ir.le(u, ir.INF), below, _beside(e, u, 0))  # nan is on no side
             return ir.where(kink, unknown, ir.where(ir.lt(ZERO, u), above, below))

@@ -26,6 +26,11 @@ MAX_SIGNS = 8
 MAX_DEPTH = 24
 """The most operations down to the branches into which a sign is moved."""
 
+GROWTH, ROOM = 1.25, 40
+"""By how much what happens at kinks may make outputs larger: by a factor, and by a number of nodes;"""
+SECOND_GROWTH, SECOND_ROOM = 5, 250
+"""second derivatives, which the definition often does not give where kinks meet."""
+
 Split = tuple[Expr, Expr]
 """a and b of a + b*sign(u)."""
 
@@ -37,8 +42,9 @@ Place = tuple[Expr, int]
 def squares_of_signs(
     outputs: Iterable[Expr], but: Container[Expr] = frozenset()
 ) -> tuple[Expr, ...]:
-    """The outputs without products of a sign with itself, except for the signs in `but`."""
-    outputs = tuple(outputs)
+    """The outputs without products of a sign with itself, except for the signs in `but`, and for those
+    without which the outputs would be much longer."""
+    outputs = plain = tuple(outputs)
     alike: dict[Expr, dict[Expr, int]] = {}
     for e in ir.topological(outputs):
         if e.op is SIGN:
@@ -46,8 +52,15 @@ def squares_of_signs(
             if u not in but:
                 alike.setdefault(u, {})[e] = side
     for signs in list(alike.values())[:MAX_SIGNS]:
-        outputs = _Parity(signs).apart(outputs)
+        made = _Parity(signs).apart(outputs)
+        outputs = made if are_short(made, plain) else outputs
     return outputs
+
+
+def are_short(made: Iterable[Expr], plain: Iterable[Expr], second: bool = False) -> bool:
+    """Whether outputs that are right at kinks are hardly longer than the plain ones."""
+    factor, room = (SECOND_GROWTH, SECOND_ROOM) if second else (GROWTH, ROOM)
+    return len(ir.topological(made)) <= factor * len(ir.topological(plain)) + room
 
 
 def slopes_of(

@@ -334,13 +334,12 @@ class Trial:
             for y in sides[1:]:
                 low, high = (y if y < low else low), (y if y > high else high)
             if bool(high - low <= abs(high) * arb(2) ** -58):
-                several = len(seen.point) > 1
-                if (cut or several) and kinky:
-                    # an isolated point may have either meaning; of several variables the
-                    # directions may have missed a side
+                if kinky:
+                    # an isolated point may have either meaning; what a formula lacks at a kink,
+                    # `interpret.special_points` finds
                     if (y := seen.truth[i]) is not None:
                         seen.hull[i] = (y, high) if y < high else (high, y)
-                elif seen.truth[i] is None or kinky:
+                elif seen.truth[i] is None:
                     seen.truth[i] = high
                     seen.limit = True
             elif cut and seen.truth[i] is None and not self.path:

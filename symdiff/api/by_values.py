@@ -1,0 +1,241 @@
+"""Calls of functions that are run by values, as `symdiff.frontend.by_value` does, and of their derivatives.
+
+A derivative is a path of steps, such as gradient, then Jacobian. All but the last are recorded, so that the next can be
+taken of them.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symdiff.api import debugging
+from symdiff.api.firstcalls import in_python, unwrapped
+from symdiff.errors import ByValueWarning, GuardWarning, UnsupportedError
+from symdiff.frontend import SymArray, pytrees
+from symdiff.ir import Expr
+from symdiff.pipeline.refusals import ByValue
+
+if TYPE_CHECKING:
+    from symdiff.diagnostics.report import Report
+
+Function = Any
+"""A `SymbolicFunction`, which imports this."""
+
+WHEN_REFUSED = True
+"""Whether functions without `by_value=` are run by values where the compiler refuses them."""
+
+
+_SPECIAL = {
+    "jump": "an equality holds at these arguments only, and the function jumps there: the slopes are those of the branch taken",
+    "nan": "an equality holds at these arguments only: slopes that depend on it are not known, and nan",
+}
+
+
+def known(f: Function) -> ByValue:
+    """What is known of a function or derivative."""
+    found: ByValue = f._source.by_value
+    return found
+
+
+def running() -> bool:
+    """Whether this call is inside of a run."""
+    reals = sys.modules.get("symdiff.frontend.by_value.reals")
+    return reals is not None and reals.RECORD.here()
+
+
+def ask(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """The result of a call that is run by values from the start, or is inside of a run; else NotImplemented."""
+    if running():
+        return called(f, args, kwargs)
+    f._fresh()
+    if f._nested is not None or f._options.by_value is False:
+        return NotImplemented
+    refused = None
+    if refusals := known(f).refusals:
+        refused = refusals.get(_kinds(args, kwargs))
+    if refused is not None:
+        return _or_refused(f, args, kwargs, refused)
+    return called(f, args, kwargs) if f._options.by_value else NotImplemented
+
+
+def compiled_or_run(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """A call of compiled code, or by values if the compiler refuses the function."""
+    try:
+        return debugging.called(f, args, kwargs)
+    except UnsupportedError as refused:
+        return instead(f, args, kwargs, refused)
+
+
+def _kinds(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What a refusal depends on: classes, sizes, and integers."""
+
+    def kind(v: Any) -> Any:
+        if isinstance(v, np.ndarray):
+            return v.shape, v.dtype.char
+        if isinstance(v, (list, tuple)):
+            return type(v), tuple(map(kind, v))
+        if isinstance(v, dict):
+            return dict, tuple((k, kind(x)) for k, x in v.items())
+        return (type(v), v) if isinstance(v, (int, str)) else type(v)
+
+    return tuple(map(kind, args)), tuple((k, kind(v)) for k, v in kwargs.items())
+
+
+def instead(
+    f: Function, args: Sequence[Any], kwargs: Mapping[str, Any], refused: UnsupportedError
+) -> Any:
+    """The result of a call that the compiler refuses.
+
+    Raises
+    ------
+    UnsupportedError : that refusal, if there is no run by values either; its hint says why.
+    """
+    wanted = f._options.by_value
+    if f._nested is not None or wanted is False or (wanted is None and not WHEN_REFUSED):
+        raise refused
+    plain = unwrapped(f)
+    traced = any(isinstance(v, (Expr, SymArray)) for v in (*args, *kwargs.values()))
+    if plain is None or traced or f._options.target != "cpu" or f._options.dtype is not None:
+        raise refused
+    result = _or_refused(f, args, kwargs, refused)
+    noted = known(f).refusals
+    if not noted and wanted is None:
+        warnings.warn(
+            f"{f._source.parameters.name} is run by values, by plain Python in every call: {refused.message}"
+            + (f" ({refused.location})" if refused.location else ""),
+            ByValueWarning,
+            stacklevel=4,
+        )
+    noted[_kinds(args, kwargs)] = refused
+    return result
+
+
+def _or_refused(
+    f: Function, args: Sequence[Any], kwargs: Mapping[str, Any], refused: UnsupportedError
+) -> Any:
+    """The call by values; if that is refused too, the compiler's refusal, with this one in its hint."""
+    try:
+        return called(f, args, kwargs)
+    except UnsupportedError as error:
+        at = f" ({error.location})" if error.location else ""
+        hint = "; ".join(filter(None, (refused.hint, f"run by values: {error.message}{at}")))
+        raise UnsupportedError(refused.message, refused.location, hint) from None
+
+
+def report(f: Function) -> Report | None:
+    """The report of a function that is run by values; None of another."""
+    from symdiff.diagnostics.report import Finding, Report
+
+    found, refusals = known(f), list(known(f).refusals.values())
+    if not refusals and not f._options.by_value:
+        return None
+    why = [Finding("refused", r.message, r.location) for r in refusals[:1]]
+    cost = (
+        "not called yet"
+        if found.operations is None
+        else f"{found.operations} operations in the last call"
+    )
+    how = Finding("by values", f"plain Python in every call, differentiated in reverse; {cost}")
+    text = ("run by values, no formula",)
+    return Report(f.__name__, f._source.parameters.names, text, text, (how, *why), {}, None)
+
+
+def called(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """A call of a function or derivative that is run by values."""
+    from symdiff.frontend.by_value import nesting, trace
+
+    primals, vector, given = _sorted(f, args, kwargs)
+    real, static = f._source.parameters.bind(primals, given)
+    names = f._source.parameters.real
+    leaves: list[Any] = []
+    nodes = [pytrees.flatten(v, n, [], leaves) for n, v in zip(names, real, strict=True)]
+    if any(map(pytrees.has_complex, nodes)):
+        raise UnsupportedError("complex arguments of a function that is run by values")
+    _must_be_taken(leaves)
+
+    def plain(leaves: Sequence[Any]) -> Any:
+        parts = iter(leaves)
+        return in_python(_root(f), [pytrees.unflatten(n, parts) for n in nodes], static)
+
+    path, inside = f._source.path, running()
+    if inside:
+        entered = [trace.entered(v) if trace.is_real(v) else v for v in leaves]
+        scalars, result = [trace.scalars(v) for v in entered], plain(entered)
+    else:
+        leaves = _with_floats(plain, leaves) if path else leaves
+        found, scalars = trace.run(plain, unwrapped(f), leaves)
+        known(f).operations, result = found.operations, found.result
+        if not path:
+            return found.value
+        if found.special:
+            warnings.warn(f"{f.__name__}: {_SPECIAL[found.special]}", GuardWarning, stacklevel=4)
+    arguments = nesting.Arguments(tuple(names), tuple(nodes), tuple(leaves), tuple(scalars))
+    return nesting.derived(arguments, result, path, vector, inside)
+
+
+def _root(f: Function) -> Function:
+    while f._parent is not None:
+        f = f._parent
+    return f
+
+
+def _sorted(
+    f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], Any, dict[str, Any]]:
+    """The arguments of the function, and the vector of a product."""
+    given = dict(kwargs)
+    if f._out(given) is not None:
+        raise UnsupportedError(f"out= of {f.__name__}, which is run by values")
+    if given.pop("sparse", False) and "sparse" not in f._source.parameters.names:
+        raise UnsupportedError(f"a sparse {f.__name__}, which is run by values")
+    if f._selects:
+        return tuple(args), None, given
+    names = ("primals", {"jvp": "tangents", "hvp": "v", "vjp": "cotangents"}[f._source.path[-1][0]])
+    values = dict(zip(names, args, strict=False))
+    values.update({n: given.pop(n) for n in names if n in given})
+    primals = values["primals"]
+    return (
+        tuple(primals) if isinstance(primals, (tuple, list)) else (primals,),
+        values[names[1]],
+        given,
+    )
+
+
+def _must_be_taken(leaves: Sequence[Any]) -> None:
+    """Refuse arguments that a run does not follow."""
+    arrays = [v for v in leaves if isinstance(v, np.ndarray)]
+    for v in leaves:
+        if not isinstance(v, np.ndarray | np.generic | float | int) and type(v).__name__ != "Real":
+            raise UnsupportedError(f"an argument of the class {type(v).__name__}, run by values")
+        kind = getattr(v, "dtype", np.dtype(float))
+        if kind.kind == "f" and kind.itemsize != 8:
+            raise UnsupportedError(f"arguments of {kind.name}, run by values", hint="pass float64")
+    for i, a in enumerate(arrays):
+        if any(a is not b and np.may_share_memory(a, b) for b in arrays[:i]):
+            raise UnsupportedError("arguments that share memory, run by values", hint="pass copies")
+
+
+def _with_floats(plain: Callable[[Sequence[Any]], Any], leaves: list[Any]) -> list[Any]:
+    """The leaves, with integers as floats where the function gives the same for these."""
+    from symdiff.frontend.by_value import outputs
+
+    def result(leaves: Sequence[Any]) -> Any:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return plain([v.copy() if isinstance(v, np.ndarray) else v for v in leaves])
+
+    for i, v in enumerate(leaves):
+        if type(v) not in (int, np.int64):
+            continue
+        changed = [*leaves[:i], float(v), *leaves[i + 1 :]]
+        try:
+            if outputs.agree(result(changed), result(leaves)):
+                leaves = changed
+        except Exception:  # a size, an index or a count
+            continue
+    return leaves

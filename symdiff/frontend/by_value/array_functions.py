@@ -1,0 +1,184 @@
+"""Functions of arrays that NumPy writes in C, or asks the kinds of elements in."""
+
+from __future__ import annotations
+
+import bisect
+import math
+from typing import Any
+
+import numpy as np
+
+from symdiff.frontend.by_value.arrays import lifted, objects, on_ufunc, plain
+from symdiff.frontend.by_value.elementary import FUNCTIONS, library
+from symdiff.frontend.by_value.reals import Real, refuse, value_of
+
+
+def _array(a: Any) -> Any:
+    return lifted(objects(a))
+
+
+def _mean(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False,
+    where: Any = True,
+) -> Any:  # fmt: skip
+    if out is not None:
+        raise refuse("out= of a mean, in a function that is run by values")
+    a = _array(a)
+    mask = np.broadcast_to(np.asarray(plain(where)).astype(bool), a.shape)
+    count = np.sum(mask, axis=axis, keepdims=keepdims)
+    kept = a if where is True else np.where(mask, a, 0.0)
+    total = np.sum(kept, axis=axis, keepdims=keepdims)
+    return total / (np.float64(count) if np.ndim(count) == 0 else count)
+
+
+def _average(a: Any, axis: Any = None, weights: Any = None, **options: Any) -> Any:
+    if weights is None and not options:
+        return _mean(a, axis)
+    if axis is not None or options:
+        raise refuse("weighted averages along axes, in a function that is run by values")
+    return np.sum(_array(a) * weights) / np.sum(weights)
+
+
+def _variance(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: int = 0,
+    keepdims: bool = False, **options: Any,
+) -> Any:  # fmt: skip
+    if out is not None or options:
+        raise refuse("options of a variance, in a function that is run by values")
+    a = _array(a)
+    apart = a - _mean(a, axis, keepdims=True)
+    axes = range(a.ndim) if axis is None else np.atleast_1d(axis)
+    n = int(np.prod([a.shape[k] for k in axes]))
+    return np.sum(apart * apart, axis=axis, keepdims=keepdims) / np.float64(n - ddof)
+
+
+def _deviation(*args: Any, **kwargs: Any) -> Any:
+    return np.sqrt(_variance(*args, **kwargs))
+
+
+def _interp(
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
+) -> Any:
+    """Linear interpolation: at a knot the slope of the piece on its right, and 0 at the last one."""
+    if period is not None:
+        raise refuse("period= of np.interp, in a function that is run by values")
+    xs, ys = list(xp), list(fp)
+
+    def at(x: Any) -> Any:
+        v = value_of(x)
+        if math.isnan(v):
+            return x
+        if v < value_of(xs[0]):
+            return ys[0] if left is None else left
+        if v >= value_of(xs[-1]):
+            beyond = right is not None and v > value_of(xs[-1])
+            return right if beyond else ys[-1]
+        i = bisect.bisect_right([value_of(k) for k in xs], v) - 1
+        return ys[i] + (ys[i + 1] - ys[i]) / (xs[i + 1] - xs[i]) * (x - xs[i])
+
+    if np.ndim(x) == 0:
+        return at(x[()] if isinstance(x, np.ndarray) else x)
+    return lifted(np.frompyfunc(at, 1, 1)(objects(x)))
+
+
+def _clip(a: Any, a_min: Any = None, a_max: Any = None, **kwargs: Any) -> Any:
+    low, high = kwargs.get("min", a_min), kwargs.get("max", a_max)
+    found = a if low is None else np.maximum(a, low)
+    return found if high is None else np.minimum(found, high)
+
+
+def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
+    return round(a, decimals) if type(a) is Real else _array(a).round(decimals)
+
+
+def _isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
+    return np.isclose(doubles(a), doubles(b), rtol, atol, equal_nan)
+
+
+def doubles(a: Any) -> Any:
+    """The doubles of an array of scalars."""
+    if type(a) is Real:
+        return a.v
+    return np.frompyfunc(value_of, 1, 1)(objects(a)).astype(float) if np.ndim(a) else a
+
+
+def _log_sum_exp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -> Any:
+    a = _array(a)
+    top = doubles(np.max(a, axis=axis, keepdims=True))  # any number gives the same function
+    terms = np.exp(a - top) if b is None else np.exp(a - top) * b
+    found = np.log(np.sum(terms, axis=axis, keepdims=True)) + top
+    if keepdims:
+        return found
+    return np.ravel(found)[0] if axis is None else np.squeeze(found, axis)
+
+
+def _softmax(a: Any, axis: Any = None) -> Any:
+    a = _array(a)
+    terms = np.exp(a - doubles(np.max(a, axis=axis, keepdims=True)))
+    return terms / np.sum(terms, axis=axis, keepdims=True)
+
+
+def _quantile(a: Any, q: Any, axis: Any = None, **options: Any) -> Any:
+    """By linear interpolation between the sorted elements."""
+    if axis is not None or options or np.ndim(q):
+        raise refuse("quantiles along axes, in a function that is run by values")
+    items = sorted(_array(a).ravel(), key=value_of)
+    h = (len(items) - 1) * q
+    i = min(int(h), len(items) - 1)
+    return items[i] + (items[min(i + 1, len(items) - 1)] - items[i]) * (h - i)
+
+
+def _median(a: Any, axis: Any = None, **options: Any) -> Any:
+    if axis is not None or options:
+        raise refuse("medians along axes, in a function that is run by values")
+    items = sorted(_array(a).ravel(), key=value_of)
+    n = len(items)
+    return items[n // 2] if n % 2 else 0.5 * (items[n // 2 - 1] + items[n // 2])
+
+
+def _by_doubles(function: Any) -> Any:
+    """A function whose results are indices: those of the doubles."""
+    return lambda a, *args, **kwargs: function(doubles(a), *args, **kwargs)
+
+
+def _reduction(ufunc: Any) -> Any:
+    """The reduction by a ufunc, with its rule at ties."""
+
+    def reduce(a: Any, axis: Any = None, **options: Any) -> Any:
+        return on_ufunc(ufunc, "reduce", (_array(a),), {"axis": axis, **options})
+
+    return reduce
+
+
+def _search(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
+    return np.searchsorted(doubles(a), doubles(v), side, sorter)
+
+
+FUNCTIONS.update(
+    {
+        np.mean: _mean,
+        np.average: _average,
+        np.var: _variance,
+        np.std: _deviation,
+        np.interp: _interp,
+        np.clip: _clip,
+        np.round: _round,
+        np.around: _round,
+        np.isclose: _isclose,
+        np.allclose: lambda *args, **kwargs: bool(np.all(_isclose(*args, **kwargs))),
+        np.quantile: _quantile,
+        np.percentile: lambda a, q, axis=None, **options: _quantile(a, q / 100.0, axis, **options),
+        np.median: _median,
+        np.max: _reduction(np.maximum),
+        np.min: _reduction(np.minimum),
+        np.nanmax: _reduction(np.fmax),
+        np.nanmin: _reduction(np.fmin),
+        np.searchsorted: _search,
+        np.argsort: _by_doubles(np.argsort),
+        np.argmax: _by_doubles(np.argmax),
+        np.argmin: _by_doubles(np.argmin),
+        np.common_type: lambda *args: np.float64,
+    }
+)  # fmt: skip
+if special := library("scipy.special"):
+    FUNCTIONS.update({special.logsumexp: _log_sum_exp, special.softmax: _softmax})

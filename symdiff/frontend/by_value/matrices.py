@@ -1,0 +1,138 @@
+"""Linear algebra of arrays of scalars, by elimination; pivots are chosen by the doubles."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from typing import Any
+
+import numpy as np
+
+from symdiff.frontend.by_value.arrays import lifted, objects
+from symdiff.frontend.by_value.elementary import FUNCTIONS, library
+from symdiff.frontend.by_value.reals import Real, refuse, value_of
+
+
+def _square(a: Any) -> Any:
+    found = objects(a)
+    if found.ndim != 2 or found.shape[0] != found.shape[1]:
+        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
+    return found.astype(object)
+
+
+def _factored(a: Any) -> tuple[Any, list[int], float]:
+    """L and U in one matrix, the order of the rows, and its sign."""
+    lu = _square(a).copy()
+    n, sign = len(lu), 1.0
+    order = list(range(n))
+    for k in range(n):
+        pivot = max(range(k, n), key=lambda i: abs(value_of(lu[i, k])))
+        if value_of(lu[pivot, k]) == 0:
+            raise np.linalg.LinAlgError("Singular matrix")
+        if pivot != k:
+            lu[[k, pivot]] = lu[[pivot, k]]
+            order[k], order[pivot], sign = order[pivot], order[k], -sign
+        for i in range(k + 1, n):
+            if type(lu[i, k]) is Real or lu[i, k] != 0:
+                lu[i, k] = lu[i, k] / lu[k, k]
+                lu[i, k + 1 :] = lu[i, k + 1 :] - lu[i, k] * lu[k, k + 1 :]
+    return lu, order, sign
+
+
+def _solve(a: Any, b: Any, **options: Any) -> Any:
+    if any(options.values()):
+        raise refuse(f"options {', '.join(options)} of solve, in a function that is run by values")
+    if np.ndim(a) > 2:
+        right = objects(b)
+        return lifted(np.stack([objects(_solve(x, y)) for x, y in zip(a, right, strict=True)]))
+    lu, order, _ = _factored(a)
+    x = objects(b)[order].astype(object)
+    for i in range(1, len(x)):
+        x[i] = x[i] - lu[i, :i] @ x[:i]
+    for i in reversed(range(len(x))):
+        rest = lu[i, i + 1 :] @ x[i + 1 :] if i + 1 < len(x) else 0.0
+        x[i] = (x[i] - rest) / lu[i, i]
+    return lifted(x)
+
+
+def _inverse(a: Any, **options: Any) -> Any:
+    return _solve(a, np.eye(len(objects(a))))
+
+
+def _determinant(a: Any, **options: Any) -> Any:
+    if np.ndim(a) != 2:
+        raise refuse("determinants of stacked matrices, in a function that is run by values")
+    try:
+        lu, _, sign = _factored(a)
+    except np.linalg.LinAlgError:
+        raise refuse("the determinant of a singular matrix, by elimination") from None
+    return sign * functools.reduce(operator.mul, lu.diagonal())
+
+
+def _signed_logarithm(a: Any) -> Any:
+    found = _determinant(a)
+    return np.linalg.slogdet.__globals__["SlogdetResult"](
+        np.sign(value_of(found)), FUNCTIONS[np.log](abs(found))
+    )
+
+
+def _lower(a: Any, upper: bool = False, **options: Any) -> Any:
+    a = _square(a)
+    n = len(a)
+    factor = np.full((n, n), 0.0, object)
+    for j in range(n):
+        d = a[j, j] - sum(x * x for x in factor[j, :j])
+        if not d > 0:
+            raise np.linalg.LinAlgError("Matrix is not positive definite")
+        factor[j, j] = FUNCTIONS[np.sqrt](d)
+        for i in range(j + 1, n):
+            rest = sum(x * y for x, y in zip(factor[i, :j], factor[j, :j], strict=True))
+            factor[i, j] = (a[i, j] - rest) / factor[j, j]
+    return lifted(factor.T if upper else factor)
+
+
+def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    x = lifted(objects(x))
+    vectors = x.ndim == 1 or isinstance(axis, (int, np.integer))
+    if ord is None or (ord == 2 and vectors) or (ord == "fro" and not vectors):
+        squares = np.sum(x * x, axis=axis, keepdims=keepdims)
+        if np.ndim(squares) == 0 and value_of(squares) == 0:  # its slope is 0 there
+            return functools.reduce(FUNCTIONS[np.hypot], list(x.ravel()), 0.0)
+        return np.sqrt(squares)
+    if vectors and ord == 1:
+        return np.sum(np.abs(x), axis=axis, keepdims=keepdims)
+    if vectors and ord == np.inf:
+        return np.max(np.abs(x), axis=axis, keepdims=keepdims)
+    raise refuse(f"the norm {ord!r}, in a function that is run by values")
+
+
+def _triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False, **options: Any) -> Any:
+    kept = np.tril(a) if lower else np.triu(a)
+    if kept is not a and options.get("unit_diagonal"):
+        raise refuse("unit_diagonal= in a function that is run by values")
+    return _solve(kept.T if trans in (1, "T", 2, "C") else kept, b)
+
+
+FUNCTIONS.update(
+    {
+        np.linalg.solve: _solve,
+        np.linalg.inv: _inverse,
+        np.linalg.det: _determinant,
+        np.linalg.slogdet: _signed_logarithm,
+        np.linalg.cholesky: lambda a, /, *, upper=False: _lower(a, upper),
+        np.linalg.norm: _norm,
+    }
+)
+if scipy_linalg := library("scipy.linalg"):
+    FUNCTIONS.update(
+        {
+            scipy_linalg.inv: _inverse,
+            scipy_linalg.det: _determinant,
+            scipy_linalg.cholesky: lambda a, lower=False, **options: _lower(a, not lower),
+            scipy_linalg.norm: lambda a, ord=None, axis=None, keepdims=False, **options: _norm(
+                a, ord, axis, keepdims
+            ),
+            scipy_linalg.solve: lambda a, b, **options: _solve(a, b),
+            scipy_linalg.solve_triangular: _triangular,
+        }
+    )

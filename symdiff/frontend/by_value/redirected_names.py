@@ -1,0 +1,407 @@
+"""What math, NumPy and SciPy are called in the user's modules during a run.
+
+Functions of these libraries take doubles. In the globals that a function reads, their names are bound to wrappers
+that take scalars as well, and bound back afterwards. Attributes of the libraries themselves are never replaced, as
+compiled code calls them. In other threads the wrappers are the original functions.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import math
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from symdiff.frontend.by_value import array_functions, matrices, ties  # noqa: F401  (they fill the table)
+from symdiff.frontend.by_value.arrays import (
+    RealArray,
+    floats,
+    lifted,
+    objects,
+    on_ufunc,
+    plain,
+    true_kind,
+)
+from symdiff.frontend.by_value.elementary import FUNCTIONS, entry, library
+from symdiff.frontend.by_value.reachable import Reached, State, reachable
+from symdiff.frontend.by_value.reals import RECORD, Real, refuse, value_of
+from symdiff.frontend.library.primitives import stop_gradient
+
+_KEPT = frozenset((
+    "errstate", "ndindex", "ndenumerate", "frompyfunc", "issubdtype", "seterr", "dtype", "shape", "ndim", "size",
+    "vectorize", "geterr", "finfo", "iinfo", "result_type", "may_share_memory", "shares_memory", "array_equal",
+    "isscalar", "iterable", "printoptions", "set_printoptions", "apply_along_axis", "apply_over_axes",
+))  # fmt: skip
+"""Functions of NumPy that are theirs for scalars, too."""
+
+_EFFECTS = ("print", "input", "open", "exec", "eval", "breakpoint")
+"""Builtins with effects outside of a function."""
+
+
+class _FloatKind(type):
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, float)
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return issubclass(kind, float)
+
+    def __eq__(cls, other: Any) -> bool:
+        return other is cls or other is float
+
+    def __hash__(cls) -> int:
+        return hash(float)
+
+
+class Float(metaclass=_FloatKind):
+    """`float` and `np.float64` in the user's modules: scalars stay scalars."""
+
+    dtype = np.dtype(float)
+    fromhex = float.fromhex
+    __name__ = "float"
+
+    def __new__(cls, x: Any = 0.0) -> Any:
+        if type(x) is Real:
+            return x
+        if type(x) is RealArray and x.size == 1:
+            return plain(x).reshape(-1)[0]
+        return float(x)
+
+
+def type_of(*args: Any) -> Any:
+    """`type`."""
+    if len(args) > 1:
+        return type(*args)
+    kind = type(args[0])
+    return {Real: Float, float: Float, RealArray: np.ndarray}.get(kind, kind)
+
+
+def total(items: Any, /, start: Any = 0) -> Any:
+    """`sum` in the order of Python; that of floats carries its rounding errors since Python 3.12."""
+    listed = list(items)
+    found = builtins.sum(listed, start)
+    if type(found) is Real and all(type(x) in (Real, float, int) for x in listed):
+        found.v = type(found.v)(
+            builtins.sum([x.v if type(x) is Real else x for x in listed], start)
+        )
+    return found
+
+
+_BUILTINS: dict[str, Any] = {
+    "float": Float, "type": type_of, "max": ties.maximum, "min": ties.minimum,
+}  # fmt: skip
+
+
+def _holds(x: Any) -> bool:
+    """Whether an argument is or contains scalars."""
+    return type(x) in (Real, RealArray) or (isinstance(x, (list, tuple)) and any(map(_holds, x)))
+
+
+def _of_float(x: Any) -> Any:
+    return float if x is Float else x
+
+
+def _wrapped(name: str, function: Callable[..., Any]) -> Any:
+    """A function of a library that takes scalars."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not RECORD.here():
+            return function(*args, **kwargs)
+        args = tuple(map(_of_float, args))
+        kwargs = {k: _of_float(v) for k, v in kwargs.items()}
+        if not _holds(args) and not _holds(tuple(kwargs.values())):
+            return _created(name, function(*args, **kwargs))
+        if function in FUNCTIONS:
+            of_lists = [lifted(objects(a)) if isinstance(a, (list, tuple)) and _holds(a) and
+                        function not in _OF_ITEMS else a for a in args]  # fmt: skip
+            if isinstance(function, np.ufunc):
+                return on_ufunc(function, "__call__", of_lists, kwargs)
+            return lifted(FUNCTIONS[function](*of_lists, **kwargs))
+        if isinstance(function, np.ufunc):
+            return on_ufunc(function, "__call__", args, kwargs)
+        if name in _MAKERS:
+            return _array_of(function, *args, **kwargs)
+        if name.endswith("_like"):
+            return _like(name, function, *args, **kwargs)
+        if not hasattr(function, "_implementation"):
+            raise refuse(f"{name} of numbers that have a derivative, in a function run by values")
+        return lifted(function(*args, **kwargs))
+
+    if isinstance(function, np.ufunc):
+        return _Ufunc(function, call)
+    return functools.wraps(function)(call)
+
+
+_OF_ITEMS = frozenset((math.fsum, math.prod, math.dist))
+_MAKERS = ("array", "asarray", "asanyarray", "ascontiguousarray", "copy", "full")
+
+
+def _created(name: str, found: Any) -> Any:
+    """New arrays of doubles may get scalars later."""
+    if name == "empty" and isinstance(found, np.ndarray) and found.dtype.kind == "f":
+        found[...] = 0.0
+    return lifted(found)
+
+
+def _array_of(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """`np.array` and its like of scalars, whose dtype may be given."""
+    if function is np.full:
+        shape, value = args[:2]
+        found = np.empty(shape, object)
+        found[...] = value
+        return lifted(found)
+    dtype = args[1] if len(args) > 1 else kwargs.pop("dtype", None)
+    given = args[0]
+    made = objects(given)
+    if function in (np.array, np.copy) and kwargs.get("copy", True):
+        made = made.copy()
+    if kwargs.get("ndmin", 0) > made.ndim:
+        made = made.reshape((1,) * (kwargs["ndmin"] - made.ndim) + made.shape)
+    if function is np.asarray and type(given) is RealArray and dtype in (None, float):
+        return given
+    found = lifted(made)
+    if dtype is None or np.dtype(dtype).kind in "fO":
+        if made.dtype.kind == "O" and not made.ndim:
+            return made[()]
+        return floats(found) if isinstance(found, np.ndarray) and true_kind(found) != "O" else found
+    return found.astype(dtype)
+
+
+def _like(name: str, function: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
+    """`np.zeros_like` and its like."""
+    shape = np.shape(objects(a))
+    if name == "full_like":
+        found = np.empty(shape, object)
+        found[...] = args[0] if args else kwargs["fill_value"]
+        return lifted(found)
+    kind = kwargs.get("dtype") or (args[0] if args else float)
+    value = 1 if name == "ones_like" else 0
+    return lifted(np.full(shape, value, kind))
+
+
+class _Ufunc:
+    """A ufunc, and its methods."""
+
+    def __init__(self, ufunc: np.ufunc, call: Callable[..., Any]) -> None:
+        self._ufunc, self._call = ufunc, call
+        self.__name__ = ufunc.__name__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._call(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._ufunc, name)
+        if name not in ("reduce", "accumulate", "outer", "at", "reduceat"):
+            return method
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if RECORD.here() and _holds(args):
+                return on_ufunc(self._ufunc, name, args, kwargs)
+            return method(*args, **kwargs)
+
+        return call
+
+
+def _replaced(module: Any) -> dict[str, Any]:
+    """The functions of a module that are wrapped, by their names."""
+    found = {}
+    for name in dir(module):
+        if name.startswith("_") or name in _KEPT:
+            continue
+        function = getattr(module, name)
+        if not callable(function) or isinstance(function, type):
+            continue
+        if module is math and function not in FUNCTIONS:
+            continue
+        found[name] = function
+    return found
+
+
+_MODULES = [
+    m
+    for m in map(
+        library, ("math", "numpy", "numpy.linalg", "numpy.fft", "scipy.special", "scipy.linalg")
+    )
+    if m
+]
+_FUNCTIONS: dict[int, tuple[Any, Any]] = {}
+"""Each original function and its wrapper, by the identity of the original."""
+for _m in _MODULES:
+    for _name, _function in _replaced(_m).items():
+        if id(_function) not in _FUNCTIONS:
+            wrapper = (
+                FUNCTIONS[_function]
+                if _m is math and _function not in _OF_ITEMS and not hasattr(_function, "types")
+                else _wrapped(_name, _function)
+            )
+            _FUNCTIONS[id(_function)] = _function, wrapper
+
+
+class Namesake(types.ModuleType):
+    """What a module is called in the user's globals."""
+
+    def __init__(self, module: Any) -> None:
+        super().__init__(module.__name__)
+        self.__dict__["_module"] = module
+
+    def __getattr__(self, name: str) -> Any:
+        value = replaced(getattr(self.__dict__["_module"], name))
+        self.__dict__[name] = value
+        return value
+
+
+_NAMESAKES = {
+    id(m): (m, Namesake(m)) for m in (*_MODULES, library("scipy"), library("symdiff")) if m
+}
+
+
+def _refusing(name: str) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        raise refuse(f"{name} in a function that is run by values")
+
+    return call
+
+
+_MAKERS_OF_FUNCTIONS = "symdiff.api.transforms"
+
+
+def _is_of_symdiff(value: Any) -> bool:
+    """Whether a value is a function of symdiff that has a meaning of its own in traces, such as a rule."""
+    if (
+        isinstance(value, (type, types.ModuleType))
+        or not callable(value)
+        or hasattr(value, "_source")
+    ):
+        return False
+    module = value.__module__ if isinstance(value, types.FunctionType) else type(value).__module__
+    traced = hasattr(type(value), "__symdiff_trace__")
+    here = __name__.rpartition(".")[0]
+    of_symdiff = (module or "").startswith("symdiff.") and module != _MAKERS_OF_FUNCTIONS
+    return traced or (of_symdiff and not module.startswith(here))
+
+
+def _user_rule(op: Any, function: Any) -> Any:
+    """A user's own elementary function, with the slopes that its rule gives."""
+    of_numbers = entry(op, function)
+
+    def call(*args: Any) -> Any:
+        if any(isinstance(a, RealArray) for a in args):
+            raise refuse(f"the rule of {function.__name__} for arrays, in a function run by values")
+        return of_numbers(*args)
+
+    return call
+
+
+def _stopped(x: Any) -> Any:
+    """`stop_gradient`: a constant."""
+    if isinstance(x, np.ndarray):
+        return lifted(array_functions.doubles(x))
+    return value_of(x)
+
+
+def replaced(value: Any) -> Any:
+    """What a global, cell or default is in a run; itself if nothing changes."""
+    found = _FUNCTIONS.get(id(value))
+    if found is not None and found[0] is value:
+        return found[1]
+    if value is np.float64:
+        return Float
+    if isinstance(value, types.ModuleType):
+        module = _NAMESAKES.get(id(value))
+        return module[1] if module else value
+    if isinstance(value, functools._lru_cache_wrapper):
+        fresh = _CACHES.get(id(value))
+        if fresh is None:
+            fresh = value, functools.lru_cache(maxsize=None)(value.__wrapped__)
+            _CACHES[id(value)] = fresh
+        return fresh[1]
+    if value is stop_gradient:
+        return _stopped
+    if (op := getattr(value, "__symdiff_op__", None)) is not None:
+        return _user_rule(op, value)
+    if _is_of_symdiff(value):
+        return _refusing(f"{getattr(value, '__name__', type(value).__name__)} of symdiff")
+    return value
+
+
+_CACHES: dict[int, tuple[Any, Any]] = {}
+"""Caches of functions, which are those of one run."""
+
+
+class redirected:  # noqa: N801  (used as a function)
+    """A context in which the globals, cells and defaults that a function reads are those of a run."""
+
+    def __init__(self, function: Any) -> None:
+        self.found: Reached = reachable(function)
+        self.undo: list[Callable[[], None]] = []
+
+    def __enter__(self) -> None:
+        _CACHES.clear()
+        self.state = State(self.found)
+        for scope in self.found.scopes:
+            for name, value in list(scope.items()):
+                if (new := replaced(value)) is not value:
+                    self._put(scope, name, new)
+                elif type(value) is dict and len(value) < 1000 and not name.startswith("__"):
+                    for key, item in list(value.items()):
+                        if (new := replaced(item)) is not item:
+                            self._put(value, key, new)
+            for name, new in _BUILTINS.items():
+                if name not in scope:
+                    self._put(scope, name, new)
+            for name in _EFFECTS:
+                if name not in scope:
+                    self._put(scope, name, _refusing(f"{name}()"))
+            if "sum" not in scope:
+                self._put(scope, "sum", total)
+        for cell in self.found.cells:
+            self._put_cell(cell)
+        for function in self.found.functions:
+            self._put_defaults(function)
+        self._importing = builtins.__import__
+        builtins.__import__ = self._import
+
+    def __exit__(self, *error: Any) -> None:
+        builtins.__import__ = self._importing
+        for back in reversed(self.undo):
+            back()
+        _CACHES.clear()
+        if changed := self.state.restored():
+            refuse(f"it is not pure: it changes {changed}")
+
+    def _put(self, scope: dict[Any, Any], name: Any, value: Any) -> None:
+        missing = name not in scope
+        before = scope.get(name)
+
+        def back() -> None:
+            if missing:
+                scope.pop(name, None)
+            elif scope.get(name) is value:  # the function may have assigned it
+                scope[name] = before
+
+        self.undo.append(back)
+        scope[name] = value
+
+    def _put_cell(self, cell: types.CellType) -> None:
+        before = cell.cell_contents
+        new = replaced(before)
+        if new is not before:
+            cell.cell_contents = new
+            self.undo.append(lambda: setattr(cell, "cell_contents", before))
+
+    def _put_defaults(self, function: types.FunctionType) -> None:
+        before = function.__defaults__
+        if before and any(replaced(v) is not v for v in before):
+            function.__defaults__ = tuple(map(replaced, before))
+            self.undo.append(lambda: setattr(function, "__defaults__", before))
+
+    def _import(
+        self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
+    ) -> Any:  # fmt: skip
+        """Imports inside of the function."""
+        found = self._importing(name, globals, locals, fromlist, level)
+        users = globals is not None and globals.get("float") is Float
+        return replaced(found) if users and RECORD.here() else found

@@ -1,0 +1,131 @@
+"""Each derivative of a function that is run by values, by hand; how results nest, and special points."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+import symdiff
+from symdiff import GuardWarning, UnsupportedError, symgrad
+
+
+def run(f, **options):
+    return symgrad(f, by_value=True, **options)
+
+
+@dataclasses.dataclass
+class Point:
+    x: float
+    y: list
+
+
+def test_hessian_and_products():
+    f = run(lambda x, y: x**3 * y + math.sin(x * y))
+    x, y, s, c = 1.0, 2.0, math.sin(2.0), math.cos(2.0)
+    want = [
+        [6 * x * y - y * y * s, 3 * x * x + c - x * y * s],
+        [3 * x * x + c - x * y * s, -x * x * s],
+    ]
+    np.testing.assert_allclose(f.hessian(x, y), want, rtol=1e-14)
+    np.testing.assert_allclose(f.hvp((x, y), (1.0, 0.5)), np.array(want) @ [1.0, 0.5], rtol=1e-14)
+    np.testing.assert_allclose(f.diff("x", "y")(x, y), want[0][1], rtol=1e-14)
+    np.testing.assert_allclose(f.grad(x, y), [3 * x * x * y + y * c, x**3 + x * c], rtol=1e-14)
+
+
+def test_derivatives_of_arrays():
+    a, b = np.array([1.0, 2.0]), np.array([3.0, -1.0])
+    f = run(lambda a, b: a * b)
+    first, second = f.jacobian(a, b)
+    np.testing.assert_array_equal(first, np.diag(b))
+    np.testing.assert_array_equal(second, np.diag(a))
+    value, tangent = f.jvp((a, b), (np.array([1.0, 0.0]), b))
+    np.testing.assert_array_equal(value, a * b)
+    np.testing.assert_array_equal(tangent, np.array([3.0, 0.0]) + a * b)
+    value, cotangents = f.vjp((a, b), np.array([1.0, 10.0]))
+    np.testing.assert_array_equal(cotangents[0], [3.0, -10.0])
+    np.testing.assert_array_equal(cotangents[1], [1.0, 20.0])
+    cubes = run(lambda a: np.sum(a**3))
+    np.testing.assert_array_equal(cubes.hessian(a), np.diag(6 * a))
+    np.testing.assert_array_equal(cubes.hvp(a, b), 6 * a * b)
+    np.testing.assert_array_equal(cubes.grad.jacobian(a), np.diag(6 * a))
+
+
+def test_gradients_nest_as_the_arguments():
+    f = run(lambda p, q: p["a"] * p["b"][0] + p["b"][1] ** 2 + q.x * q.y[0])
+    found = f.grad({"a": 2.0, "b": [3.0, 4.0]}, Point(5.0, [6.0]))
+    assert found == ({"a": 3.0, "b": [2.0, 8.0]}, Point(6.0, [5.0]))
+    assert run(lambda p: p["a"] ** 2).hessian({"a": 3.0}) == {"a": {"a": 2.0}}
+
+
+def test_integers_and_strings_are_static():
+    f = run(lambda x, n, how: sum(x * k for k in range(n)) if how == "sum" else x)
+    assert f.grad(2.0, 4, "sum") == 6.0
+    assert run(lambda x, n: x * n).grad(2.0, 3) == (3.0, 2.0)  # an integer that may be a float
+
+
+def test_kinks():
+    assert run(lambda x: abs(x)).grad(0.0) == 0.0
+    assert run(lambda x: max(x, 0)).grad(0.0) == 0.5
+    assert run(lambda x, y: min(x, y)).grad(1.0, 1.0) == (0.5, 0.5)
+    np.testing.assert_array_equal(
+        run(lambda x: np.max(x)).grad(np.array([1.0, 1.0, 0.0])), [0.5, 0.5, 0.0]
+    )
+    assert np.isnan(run(lambda x, y, z: max(x, y, z)).grad(1.0, 1.0, 1.0)).all()
+    np.testing.assert_array_equal(run(lambda x: np.linalg.norm(x)).grad(np.zeros(2)), [0.0, 0.0])
+    assert run(lambda x: math.sqrt(x)).grad(0.0) == math.inf
+    assert run(lambda x: x - math.floor(x)).grad(1.5) == 1.0
+
+
+def test_equalities_that_hold_at_the_point():
+    """A value that is the limit counts as such; a jump has the slope of its branch; else nan."""
+    assert run(lambda x: 0.0 if x == 0 else math.sin(2 * x)).grad(0.0) == 2.0
+    with pytest.warns(GuardWarning, match="jumps"):
+        assert run(lambda x: 7.0 if x == 0 else math.cos(x) + x).grad(0.0) == 0.0
+    with pytest.warns(GuardWarning, match="not known"):
+        assert math.isnan(run(lambda x: 1.0 if x == 0 else math.sin(x) / x).grad(0.0))
+
+
+def test_memo_tables_know_keys_that_are_equal_by_chance():
+    def f(x, y):
+        known = {}
+        for key, slope in ((x, 2.0), (y, 2.0)):
+            if key not in known:
+                known[key] = slope * key
+        return known[x] + known[y]
+
+    assert run(f).grad(3.0, 3.0) == (2.0, 2.0)
+
+
+def test_linear_algebra():
+    a, b = np.array([[2.0, 1.0], [0.5, 3.0]]), np.array([1.0, 2.0])
+    inverse = np.linalg.inv(a)
+    by_a, by_b = run(lambda a, b: np.sum(np.linalg.solve(a, b))).grad(a, b)
+    np.testing.assert_allclose(by_b, inverse.T @ np.ones(2), rtol=1e-14)
+    np.testing.assert_allclose(by_a, -np.outer(inverse.T @ np.ones(2), inverse @ b), rtol=1e-14)
+    np.testing.assert_allclose(
+        run(lambda a: np.linalg.det(a)).grad(a), np.linalg.det(a) * inverse.T, rtol=1e-14
+    )
+    s = a @ a.T
+    found = run(lambda s: 2 * np.sum(np.log(np.diag(np.linalg.cholesky(s))))).grad(s)
+    np.testing.assert_allclose(found + found.T, 2 * np.linalg.inv(s), rtol=1e-12)
+    np.testing.assert_allclose(run(lambda a: np.einsum("ij,jk->", a, a)).grad(a),
+                               np.add.outer(a.sum(1) * 0, a.sum(1)) + a.sum(0)[:, None], rtol=1e-14)  # fmt: skip
+
+
+def test_functions_of_functions():
+    @symgrad
+    def square(x):
+        return x**2
+
+    assert run(lambda x: symdiff.stop_gradient(x) * x).grad(3.0) == 3.0
+    assert run(lambda x: square(x) + square.grad(x) * x).grad(3.0) == 18.0
+
+
+def test_rules_of_users():
+    rule = symdiff.custom_rule(lambda x: x * x, derivative=lambda x: 5.0 + 0 * x)
+    assert run(lambda x: rule(x) + 1.0).grad(3.0) == 5.0
+    with pytest.raises(UnsupportedError, match="for arrays"):
+        run(lambda x: rule(x)[0]).grad(np.ones(2))

@@ -1,0 +1,40 @@
+"""Functions run by values: values are plain Python's, and gradients those of central differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from symdiff import symgrad
+from tests.by_value.differences import gradient
+from tests.by_value.programs import PROGRAMS
+
+CASES = [(f, k) for f, calls in PROGRAMS.items() for k in range(len(calls))]
+
+
+@pytest.mark.parametrize(("f", "k"), CASES, ids=[f"{f.__name__}-{k}" for f, k in CASES])
+def test_value_and_gradient(f, k):
+    args = PROGRAMS[f][k]
+    value, found = symgrad(f, by_value=True).value_and_grad(*args)
+    assert value == f(*args)
+    for part, want in zip(found, gradient(f, args), strict=True):
+        np.testing.assert_allclose(part, want, rtol=2e-6, atol=2e-6)
+
+
+@pytest.mark.filterwarnings("ignore::symdiff.ByValueWarning")
+@pytest.mark.parametrize("f", [pytest.param(f, id=f.__name__) for f in list(PROGRAMS)[:2]])
+def test_what_the_compiler_refuses_is_run_by_default(f):
+    run = symgrad(f)
+    for args in PROGRAMS[f]:
+        assert run(*args) == f(*args)
+        for part, want in zip(run.grad(*args), gradient(f, args), strict=True):
+            np.testing.assert_allclose(part, want, rtol=2e-6, atol=2e-6)
+
+
+def test_second_derivatives_of_a_program():
+    f, args = next((f, calls[0]) for f, calls in PROGRAMS.items() if f.__name__ == "adaptive")
+    run = symgrad(f, by_value=True)
+    found = run.hessian(*args)
+    for i, row in enumerate(found):
+        want = gradient(lambda *a, i=i: run.grad(*a)[i], args)
+        np.testing.assert_allclose(row, [float(w) for w in want], rtol=1e-5)

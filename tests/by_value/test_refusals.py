@@ -1,0 +1,155 @@
+"""What is not run by values, and says so; and what a run leaves as it was."""
+
+from __future__ import annotations
+
+import functools
+import math
+import random
+
+import numpy as np
+import pytest
+
+from symdiff import ByValueWarning, UnsupportedError, symgrad
+from symdiff.api import by_values
+
+SEEN = {}
+CALLS = []
+
+
+def run(f, **options):
+    return symgrad(f, by_value=True, **options)
+
+
+def remembers(x):
+    if x not in SEEN:
+        SEEN[x] = x * x
+    return SEEN[x]
+
+
+def counts(x):
+    CALLS.append(x)
+    return x * 2
+
+
+def prints(x):
+    print(x)
+    return x
+
+
+def queue(x, n):
+    """Refused by the compiler: which branch makes a list longer."""
+    items = [x]
+    while items[-1] > 0.1 and len(items) < n:
+        items.append(items[-1] * x) if items[-1] > 0.5 else items.insert(0, x)
+        if len(items) % 3 == 0:
+            items.pop()
+            items.append({"a": x}["a"] * 0.01)
+    return sum(items)
+
+
+@functools.cache
+def cached(n, x):
+    return x if n < 2 else cached(n - 1, x) + x * cached(n - 2, x)
+
+
+@pytest.mark.parametrize("f", [remembers, counts])
+def test_what_outlives_the_call_is_refused_and_put_back(f):
+    with pytest.raises(UnsupportedError, match="not pure: it changes"):
+        run(f).grad(2.0)
+    assert SEEN == {}
+    assert CALLS == []
+
+
+def test_random_numbers_are_refused():
+    with pytest.raises(UnsupportedError, match="not pure"):
+        run(lambda x: x * random.random()).grad(2.0)
+
+
+def test_effects_are_refused(capsys):
+    with pytest.raises(UnsupportedError, match=r"print\(\)"):
+        run(prints).grad(2.0)
+    assert capsys.readouterr().out == ""
+
+
+def test_compiled_code_that_asks_for_a_double_is_refused_at_the_line_even_if_the_function_goes_on():
+    def f(x):
+        try:
+            return x * np.random.default_rng(0).normal(x)
+        except TypeError:
+            return x
+
+    def g(x):
+        try:
+            return np.fft.fft(np.array([x, x]))[0].real
+        except Exception:
+            return x
+
+    for function in (f, g):
+        with pytest.raises(UnsupportedError) as caught:
+            run(function).grad(2.0)
+        assert caught.value.location is not None
+        assert caught.value.location.path == __file__
+
+
+def test_complex_and_narrow_arguments_are_refused():
+    with pytest.raises(UnsupportedError, match="complex"):
+        run(lambda z: abs(z)).grad(1 + 1j)
+    with pytest.raises(UnsupportedError, match="float32"):
+        run(lambda x: np.sum(x)).grad(np.ones(2, np.float32))
+
+
+def test_operations_have_a_budget(monkeypatch):
+    def f(x):
+        while True:
+            x = x * 1.0
+
+    monkeypatch.setattr("symdiff.frontend.by_value.reals.OPERATIONS", 1000)
+    with pytest.raises(UnsupportedError, match="more than 1000 operations"):
+        run(f).grad(1.0)
+
+
+def test_errors_are_those_of_the_function():
+    with pytest.raises(ValueError, match="math domain error"):
+        run(lambda x: math.log(x)).grad(-1.0)
+    with pytest.raises(ZeroDivisionError):
+        run(lambda x: 1 / x).grad(0.0)
+
+
+def test_results_that_are_no_numbers_are_refused():
+    with pytest.raises(UnsupportedError, match="class str"):
+        run(lambda x: f"{x}").grad(1.0)
+
+
+def test_arguments_and_caches_stay_as_they_were():
+    def f(a, b):
+        a[0] = 5.0
+        return np.sum(a * b)
+
+    a = np.array([1.0, 2.0])
+    first, second = run(f).grad(a, a)  # one array, that is changed
+    np.testing.assert_array_equal(a, [1.0, 2.0])
+    np.testing.assert_array_equal(first + second, [0.0, 8.0])
+    assert run(lambda x: cached(5, x)).grad(2.0) == 53.0
+    assert isinstance(cached(5, 2.0), float)
+    assert math.sin is f.__globals__["math"].sin
+
+
+def test_by_value_false_refuses_and_true_asks(monkeypatch):
+    monkeypatch.setattr(by_values, "WHEN_REFUSED", True)
+    with pytest.raises(UnsupportedError):
+        symgrad(queue, by_value=False)(0.7, 6)
+    f = symgrad(queue)
+    with pytest.warns(ByValueWarning, match="run by values"):
+        assert f(0.7, 6) == queue(0.7, 6)
+    text = str(f.report())
+    assert "by values" in text
+    assert "refused" in text
+    assert "operations" in text
+    assert "test_refusals.py" in text
+
+
+def test_a_second_refusal_is_in_the_hint(monkeypatch):
+    monkeypatch.setattr(by_values, "WHEN_REFUSED", True)
+    with pytest.raises(UnsupportedError) as caught:
+        symgrad(lambda x: x * random.random())(2.0)
+    assert "run by values" in caught.value.hint
