@@ -63,6 +63,7 @@ class Recomputed:
         if not self._is_finite(values):
             return _placed(plain, out)
         found, left = self._in_balls(values, plain, result)
+        found = list(map(filled, found, plain))
         if left and (formula := self._formula(values)) is not None:
             proven: list[Any] = [None] * len(found)
             undefined: list[Any] = [False] * len(found)
@@ -70,7 +71,7 @@ class Recomputed:
             found = list(map(filled, proven, found))
             found = list(map(_without, found, undefined))
         ulps = self._ulps()
-        found = [_kept(filled(v, p), p, ulps) for v, p in zip(found, plain, strict=True)]
+        found = [_kept(v, p, ulps) for v, p in zip(found, plain, strict=True)]
         if left:
             some = "a result is" if left == 1 else f"{left} results are"
             tell(left, self.kernel.program.name, f" lost digits: {some} not proven accurate", MEASURE)  # fmt: skip
