@@ -61,15 +61,16 @@ class BallProgram:
     ----------
     program : in operations of balls, without routines and checks.
     keep : whether compiled code is kept on disk.
+    proves : whether comparisons are to be proven.
     """
 
     parallel, accuracy = False, "certified"
 
-    def __init__(self, program: LoopProgram, key: Any, keep: bool) -> None:
+    def __init__(self, program: LoopProgram, key: Any, keep: bool, proves: bool = False) -> None:
         if not is_there():
             raise UnsupportedError("FLINT's functions are not found")
         self.program = program
-        made = BallKernel(program)
+        made = BallKernel(program, proves)
         self.layout = made.layout
         text = made.print()
         self._operations = made.registers
@@ -78,7 +79,7 @@ class BallProgram:
             if address is None:
                 raise UnsupportedError(f"FLINT has no function {name}")
             jit.define_symbol(PREFIXED + name, address)
-        key = cache.key("loops in balls", key, jit.host())
+        key = cache.key("loops in balls", key, proves, jit.host())
         self._code = _Code(self, compiled.link(key, lambda: text, keep, opt=0), "float64")
 
     def __call__(self, values: Sequence[Any], proven: bool, each: bool) -> list[Result]:

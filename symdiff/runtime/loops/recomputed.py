@@ -129,7 +129,8 @@ class Recomputed:
 
         try:
             program = self.kernel.tiers.in_balls()
-            return BallProgram(program, fingerprint(program), self.kernel.cache)
+            key, proves = fingerprint(program), self.kernel.accuracy == "certified"
+            return BallProgram(program, key, self.kernel.cache, proves)
         except (UnsupportedError, NotImplementedError):
             return None
 

@@ -38,7 +38,7 @@ def close(got: ball_program.Result, want: Any, sizes: Any) -> None:
     assert np.shape(got.value) == numbers.shape, sizes
     good = np.broadcast_to(got.good, numbers.shape)
     assert (good | ~np.isfinite(numbers)).all(), sizes
-    np.testing.assert_allclose(np.asarray(got.value)[good], numbers[good], rtol=1e-15, err_msg=str(sizes))  # fmt: skip
+    np.testing.assert_allclose(np.asarray(got.value)[good], numbers[good], rtol=1e-15, atol=1e-100, err_msg=str(sizes))  # fmt: skip
 
 
 FEW = PROGRAMS[::12]

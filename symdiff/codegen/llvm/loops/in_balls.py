@@ -85,6 +85,7 @@ class BallKernel(Kernel):
 
     Attributes
     ----------
+    proves : whether comparisons are to be proven.
     decisive : the expressions whose doubles decide.
     twins : the doubles of some balls.
     called : the C functions that it calls, with their types.
@@ -93,7 +94,8 @@ class BallKernel(Kernel):
     prelude = BALL_PRELUDE
     by_library = False
 
-    def __init__(self, program: LoopProgram) -> None:
+    def __init__(self, program: LoopProgram, proves: bool = False) -> None:
+        self.proves = proves
         program = as_it_stands(program)
         super().__init__(program, "float64", Lanes())
         self.layout = layout_in_balls(program)
@@ -312,6 +314,13 @@ class BallKernel(Kernel):
             balls = [f"ptr {self.ball(a)}" for a in c.args]
             found = [self.do(name, *balls, scope=scope, gives="i32") for name in COMPARISONS[c.op]]
             proved, refuted = (self.emit("i1", f"icmp ne i32 {x}, 0", scope) for x in found)
+            if not self.proves:  # balls alike to the last bit are those of one number
+                alike = self.do("arb_equal", *balls, scope=scope, gives="i32")
+                alike = self.emit("i1", f"icmp ne i32 {alike}, 0", scope)
+                if c.op is ir.LT:
+                    refuted = self.emit("i1", f"or i1 {refuted}, {alike}", scope)
+                else:
+                    proved = self.emit("i1", f"or i1 {proved}, {alike}", scope)
             if not by_doubles:
                 return proved, refuted
             holds = self.scalar(c)  # unless doubles underflowed
