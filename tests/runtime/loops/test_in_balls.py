@@ -58,7 +58,7 @@ def test_values(case: Case) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("case", WITH_GRADIENT, ids=lambda c: c.name)
 def test_gradients(case: Case) -> None:
-    check(gradient(case), case, (0, 1, 2, 7))
+    check(gradient(case), case, (0, 2, 7))  # computed numbers that are equal leave kinks open
 
 
 def moments(x):
