@@ -211,7 +211,7 @@ def _corrected(program: LoopProgram) -> LoopProgram | None:
     from symdiff.pipeline.lowered.loops import LoweredProgram
 
     try:
-        return LoweredProgram(program).corrected(library=False)
+        return LoweredProgram(program).corrected()
     except UnsupportedError:
         return None
 

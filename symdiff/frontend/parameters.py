@@ -42,6 +42,8 @@ integers and "t" for truth values that are traced as such, to find the kinds of 
 those that are integers of the program, as their kind decides; "0" for arrays without dimensions; "r" for numbers that are known to be floats); with it, the known sizes of
 axes; and "=" or "~" with the name of an argument that is the same array, or shares its memory."""
 
+KNOWN = 64
+"""The most elements of an array that is traced one by one where all arrays are made of numbers."""
 SMALL = 16
 """The most elements of an array that is traced one by one, if there are larger arrays."""
 
@@ -104,7 +106,9 @@ class Arrays:
                 found = found.with_array(name, len(shape) or found.rank(name, 1), shape)
             elif rank := found.rank(name, 0):
                 found = found.with_array(name, rank)
-        if shapes is None or not found.arrays:
+        if not found.arrays:
+            return replace(found, limit=KNOWN)
+        if shapes is None:
             return found
         if any(map(_by_element, shapes.values())):
             return replace(found, limit=MAX_ARRAY)

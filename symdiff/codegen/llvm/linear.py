@@ -4,7 +4,6 @@
     i32 @linear.inv(ptr a, i64 rows, i64 columns, ptr x)
     i32 @linear.det(ptr a, i64 rows, i64 columns, ptr value)
     i32 @linear.slogdet(ptr a, i64 rows, i64 columns, ptr sign, ptr log)
-    i32 @linear.eliminated(ptr a, i64 rows, i64 columns, ptr sign, ptr m, ptr u)
     i32 @linear.cofactors(ptr a, i64 rows, i64 columns, ptr c)
     i32 @linear.cholesky(ptr a, i64 rows, i64 columns, ptr l)
 
@@ -263,21 +262,6 @@ def _slogdet(p: _Printer) -> str:
     return p.text("slogdet", "ptr %a, i64 %rows, i64 %columns, ptr %sign, ptr %log")
 
 
-def _eliminated(p: _Printer) -> str:
-    """What makes the matrix upper triangular, and the triangle, as `ir.linalg.routines` has them."""
-    _square(p)
-    p.copy("%u", "%a", p.whole("mul", "%rows", "%rows"))
-    with p.loop("0", "%rows") as i, p.loop("0", "%rows") as j:
-        same = p.compare("eq", i, j)
-        p.store(p.choose(same, "1.0", "0.0", p.real), "%m", p.at(i, "%rows", j))
-    sign = p.emit(f"call {p.real} @linear.eliminate(ptr %u, i64 %rows, ptr %m, i64 %rows)")
-    p.leave_if(p.compare("oeq", sign, "0.0"))
-    with p.loop("0", "%rows") as i, p.loop("0", i) as j:
-        p.store("0.0", "%u", p.at(i, "%rows", j))
-    p.do(f"store double {_double(p, sign)}, ptr %sign")
-    return p.text("eliminated", "ptr %a, i64 %rows, i64 %columns, ptr %sign, ptr %m, ptr %u")
-
-
 def _cofactors(p: _Printer) -> str:
     """Of each element the determinant without its row and column, with the sign of its place: with
     the following rows and columns in a circle the signs of the places are right by themselves."""
@@ -338,13 +322,12 @@ def _cholesky(p: _Printer) -> str:
 _TEXTS: dict[str, Callable[[_Printer], str]] = {
     "less": _less, "finite": _finite, "triangle": _triangle, "eliminate": _eliminate, "substitute": _substitute,
     "solve": _solve, "inv": _inv, "det": _det, "slogdet": _slogdet, "cofactors": _cofactors,
-    "cholesky": _cholesky, "eliminated": _eliminated,
+    "cholesky": _cholesky,
 }  # fmt: skip
 _SYSTEM = ("less", "finite", "triangle", "eliminate", "substitute")
 ROUTINES = {
     "solve": _SYSTEM, "inv": _SYSTEM, "det": ("less", "finite", "eliminate"),
     "slogdet": ("less", "finite", "eliminate"), "cofactors": ("finite",), "cholesky": (),
-    "eliminated": ("less", "finite", "eliminate"),
 }  # fmt: skip
 """The routines, and the functions that they need."""
 

@@ -3,6 +3,5 @@
 `routines`       one table entry each
 `derivatives`    the writer of statements that their rules use
 `svd`            singular values and pseudoinverses
-`corrected_pseudoinverse`  pseudoinverses with their rounding errors
 `reference`      the same routines in ball arithmetic
 """

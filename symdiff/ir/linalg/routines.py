@@ -10,14 +10,12 @@ their argument only, so the derivative by the elements above it is zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from symdiff.ir import HALF, ONE, ZERO, Expr, and_, eq, lt, where
 from symdiff.ir.linalg import reference as algebra
-from symdiff.ir.linalg.corrected_pseudoinverse import corrected_pseudoinverse
 from symdiff.ir.linalg.derivatives import Routine, Writer, over_gap, result_of
 from symdiff.ir.linalg.svd import DIFFERENCE, PINV, SVD
 from symdiff.ir.loop_program import Call, Type, array, load, name_of
@@ -232,37 +230,6 @@ def _cofactor_slopes(a: Any, d: Any) -> tuple[Any]:
     return (sign * u @ (np.diag(others @ np.diag(along)) - others * along.T) @ v,)
 
 
-BLOCK = 48
-"""Columns that are eliminated one by one, before the others."""
-
-
-def _eliminated(a: Any) -> tuple[Any, ...]:
-    """Gaussian elimination with partial pivoting, by blocks of columns (Golub, Van Loan, Matrix
-    Computations (2013), section 3.4): the sign of the row order; the factor that makes the matrix
-    upper triangular, with determinant 1 or -1 whatever the rounding; and the triangle."""
-    n, rest = len(a), np.array(a, float)
-    order, sign, one = np.arange(n), 1.0, np.eye(n)
-    for first in range(0, n, BLOCK):
-        past = min(first + BLOCK, n)
-        for k in range(first, past):
-            p = k + int(np.argmax(np.abs(rest[k:, k])))
-            if p != k:
-                rest[[k, p]], order[[k, p]], sign = rest[[p, k]], order[[p, k]], -sign
-            if rest[k, k] != 0:
-                rest[k + 1 :, k] /= rest[k, k]
-            rest[k + 1 :, k + 1 : past] -= np.outer(rest[k + 1 :, k], rest[k, k + 1 : past])
-        lower = np.tril(rest[first:past, first:past], -1) + np.eye(past - first)
-        rest[first:past, past:] = np.linalg.solve(lower, rest[first:past, past:])
-        rest[past:, past:] -= rest[past:, first:past] @ rest[first:past, past:]
-    inverse = np.tril(np.linalg.solve(np.tril(rest, -1) + one, one), -1) + one
-    return sign, inverse @ one[order], np.triu(rest)
-
-
-FACTORS: dict[str, Callable[..., tuple[Any, ...]]] = {
-    "eliminated": _eliminated, "corrected_pinv": corrected_pseudoinverse,
-}  # fmt: skip
-"""Routines for corrections; they are not differentiated."""
-
 ROUTINES: dict[str, Routine] = {
     "matmul": Routine(
         lambda a, b: (a @ b,), algebra.matmul, _matmul_jvp, _matmul_vjp, "{0} @ {1}"
@@ -313,4 +280,4 @@ ROUTINES: dict[str, Routine] = {
 }  # fmt: skip
 """Every routine, by its name."""
 
-__all__ = ["FACTORS", "ROUTINES", "Writer"]
+__all__ = ["ROUTINES", "Writer"]

@@ -7,5 +7,7 @@
 `chains`           the states of an array that a loop changes element by element
 `copied_columns`   copies of matrices by columns, for lanes of sums
 `layouts`          arrays by columns, where innermost loops add to several rows
+`ball_operations`  operations for which balls have C functions
+`refined`          spectral routines by Newton steps, for balls
 `collected`        reductions: what loops only add to, multiply, or keep the largest of
 """

@@ -13,9 +13,6 @@
 `softmax`            the softmax rewrite: exponentials over their sum as logistic functions
 `loop_tiers`         the same tiers for the values of programs with arrays and loops
 `lossy`              which programs pass on what underflow costs, and which divide
-`solver_corrections`  what is to be added to the results of linear solvers, by their residuals
-`spectral_corrections`  the same of eigenvalues, singular values and their vectors
-`pseudoinverse_corrections`  the same of pseudoinverses
 `other_parts`        further parts of real numbers, carried with them through statements
 `eliminations`       linear solvers as loops, for those
 `elements`           sums and largest values over the elements of an array
@@ -24,5 +21,4 @@
 `sums_in_lanes`      sums in loops, several at a time
 `underflow_losses`   the loss by underflow of a value that is computed with its rounding error
 `rows_with_errors`   the same for a program over rows, with the inaccurate rows
-`whole_program`      a program with arrays and loops in double-double arithmetic
 """

@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 from symdiff import ir
@@ -57,7 +56,6 @@ from symdiff.ir.loop_program import (
     LOAD,
     REAL_OF,
     Build,
-    Call,
     Loop,
     LoopProgram,
     Statement,
@@ -77,21 +75,13 @@ from symdiff.ir.loop_program import (
 )
 from symdiff.lowering.compensated.evaluate import Known, corrected, is_compensable
 from symdiff.lowering.compensated.functions import CORRECTED
-from symdiff.lowering.loops.matmul import TURNED
 from symdiff.lowering.target import FMA
 from symdiff.passes.accuracy.compensate import elementary
 from symdiff.passes.accuracy.elements import over_elements
 from symdiff.passes.accuracy.one_signed import Signed, never_negative
 from symdiff.passes.accuracy.other_parts import Parts, WithOtherParts
-from symdiff.passes.accuracy.solver_corrections import (
-    BY_PIVOTS,
-    by_pivots,
-    calls_with_corrections,
-    has_correction,
-    with_correction,
-)
 from symdiff.passes.accuracy.sums_in_lanes import in_lanes
-from symdiff.passes.accuracy.underflow_losses import RELATIVE, is_lost, loss
+from symdiff.passes.accuracy.underflow_losses import is_lost, loss
 from symdiff.passes.stabilise import stabilise
 
 FUNCTIONS, ARITHMETIC = Fraction(1, 2**46), Fraction(1, 2**27)
@@ -118,26 +108,20 @@ SMOOTH = (
 """Operations that have no singularity on the real line."""
 DECISIONS = (*ir.COMPARISONS, *EXTREMES)
 """Operations whose results do not show that an argument is unknown."""
-LEFT = Fraction(1, 2**50)
-"""Of results of solvers: what may be lost in addition to their errors, relative to bounds."""
-FUNCTION, FADED = Fraction(1, 2**63), Fraction(1, 2**51)
-"""Errors of functions in addition to carried ones, relative to the value; exponentials that fade."""
 FADES = -600
 """Below this argument an exponential is so small that its own error of 1 or 2 units is ignored."""
 
 
-def corrected_program(
-    program: LoopProgram, tests: bool = False, library: bool = True
-) -> LoopProgram:
+def corrected_program(program: LoopProgram, tests: bool = False) -> LoopProgram:
     """The program with the rounding errors of all numbers.
 
-    With `tests`, losses by underflow count; `library`: whether routines may be called.
+    With `tests`, losses by underflow count.
 
     Raises
     ------
     UnsupportedError : if it calls a routine, or a function without a correction.
     """
-    return Correcting(program, tests=tests, library=library).whole_program()
+    return Correcting(program, tests=tests).whole_program()
 
 
 class Correcting(WithOtherParts):
@@ -145,32 +129,23 @@ class Correcting(WithOtherParts):
 
     Attributes
     ----------
-    functions : whether there are any; calls : of routines, which amplify errors as much as those of
-        functions.
-    known : the types of the program's names.
+    functions : whether there are any.
     exposed : names of which it would not show in the correction of the result that both sums in them and their
         corrections cancelled. To look at each sum takes as long as all the rest.
     signed : which names are never negative: sums of terms of one sign do not cancel.
     roots : the expressions of those.
     adds_exposed : whether sums in the array that is added to are to be tested.
-    solves : whether it calls linear solvers.
-    bounded : whether those amplify nothing that functions are off, so that what is left of that is carried, too.
-    tests : whether numbers also have what they lost beside their errors: by underflow (see `underflow_losses`), and of
-        second order in solvers.
-    library : whether linear solvers and products of matrices are calls of routines.
+    tests : whether numbers also have what they lost beside their errors by underflow (see `underflow_losses`).
     """
 
     def __init__(
         self, program: LoopProgram, tests: bool = False,
-        lanes: bool = True, library: bool = True,
+        lanes: bool = True,
     ) -> None:  # fmt: skip
-        self.library, self.known = library, types(program)
-        self.solves = library and calls_with_corrections(program)
-        self.tests = tests or self.solves
-        self.bounded = self.solves and not _solves_functions(program)
-        super().__init__(in_lanes(program, self.keeps) if lanes else program)
+        self.tests = tests
+        super().__init__(in_lanes(program) if lanes else program)
         self.suffixes = ("rest", "lost") if self.tests else ("rest",)
-        self.functions = self.calls = False
+        self.functions = False
         self.exposed, self.roots = _exposed(program)
         self.signed = Signed(never_negative(self.program.block))
         self.adds_exposed = True
@@ -215,8 +190,6 @@ class Correcting(WithOtherParts):
                 known[n] = known[n][0], ir.where(fine, known[n][1], NAN)
             if self.tests:
                 lost[n] = lost[n] if n in lost else loss(n, known, lost)
-                if self.bounded and n.op in CORRECTED:
-                    lost[n] = raw(ADD, (lost[n], self.of_function(n, known)))
             if n.op in (ADD, SUB) and not signs.adds_up(n):
                 sums = self.known_sum if looked_at is None or n in looked_at else self.inexact_sum
                 value, rest = sums(known[n], *(known[a] for a in n.args))
@@ -236,13 +209,6 @@ class Correcting(WithOtherParts):
             return self.exponential(n, known)
         corrected(n, known)
         return CORRECTED[n.op].inside(known[n.args[0]][0]) if n.op in CORRECTED else TRUE
-
-    def of_function(self, n: Expr, known: Known) -> Expr:
-        """The error of a function in addition to the carried one."""
-        size, off = raw(ir.ABS, (known[n][0],)), const(FUNCTION)
-        if n.op is EXP:
-            off = raw(WHERE, (raw(LT, (known[n.args[0]][0], const(FADES))), const(FADED), off))
-        return raw(MUL, (off, size))
 
     def looked_at(self, forms: Sequence[Expr], watched: Sequence[bool]) -> set[Expr]:
         """The nodes whose sums are tested."""
@@ -278,24 +244,6 @@ class Correcting(WithOtherParts):
             passed = ir.where(raw(LT, (ZERO, small)), passed, ZERO)
         known[n] = ir.where(fades, small, value), ir.where(fades, passed, error)
         return ir.or_(fades, CORRECTED[EXP].inside(x))
-
-    def keeps(self, s: Call) -> bool:
-        return self.library and has_correction(s, self.known)
-
-    def call(self, s: Call) -> list[Statement]:
-        self.calls = True
-        rests = {n: found[0] for n, found in self.other_parts.items()}
-        losses = {n: found[1] for n, found in self.other_parts.items() if len(found) > 1}
-        known = {n: self.sized(self.known[n]) for n in map(name_of, s.args)}
-        s = replace(s, results=tuple((n, self.sized(t)) for n, t in s.results))
-        carried = losses if self.tests else None
-        if s.routine in BY_PIVOTS:
-            first, last, found = by_pivots(s, rests, known, self.names, carried)
-            self.other_parts.update(found)
-            return [*first, *self.block(tuple(last))]
-        made, found = with_correction(s, rests, known, self.names, carried)
-        self.other_parts.update(found)
-        return made
 
     def parts_of(self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]) -> list[Parts]:
         return self.numbers(outputs, leaves)
@@ -359,18 +307,11 @@ class Correcting(WithOtherParts):
     # ------------------------------------------------------------------------ results
     @property
     def accepted(self) -> Fraction:
-        if not self.functions or self.bounded:
-            return ARITHMETIC
-        return EACH if self.calls else FUNCTIONS
-
-    @property
-    def left(self) -> Fraction:
-        """What may be lost of a result in addition to its error."""
-        return LEFT if self.solves else RELATIVE
+        return FUNCTIONS if self.functions else ARITHMETIC
 
     def of_each(self, t: Type) -> Expr:
         """The accepted relative correction of an element of an array."""
-        if self.bounded or not self.functions:
+        if not self.functions:
             return const(ARITHMETIC)
         low, high, part = const(EACH), const(ARITHMETIC), const(16 * EACH / MANY)
         for n in t.shape:
@@ -384,7 +325,7 @@ class Correcting(WithOtherParts):
             if kind_of(e, self.kinds) != "f":
                 return self.whole(e)
             ((value, rest, *lost),) = self.real(e)
-            wrong += [is_lost(value, x, self.left) for x in lost if x is not ZERO]
+            wrong += [is_lost(value, x) for x in lost if x is not ZERO]
             if rest is ZERO:
                 return value
             wrong.append(is_wrong(const(self.accepted), value, rest))
@@ -397,7 +338,7 @@ class Correcting(WithOtherParts):
         value, rest, *lost = (load(array(n), *at) for n in (name, *self.other_parts[name]))
         size = [raw(ir.ABS, (v,)) for v in (value, rest)]
         each = [is_wrong(self.of_each(t), value, rest), *size]
-        each += [is_lost(value, x, self.left) for x in lost]
+        each += [is_lost(value, x) for x in lost]
         (many, biggest, most, *others), block = over_elements(
             self.names, places, t, each, [False, True, True, False][: len(each)]
         )
@@ -450,15 +391,6 @@ def _exposed(program: LoopProgram) -> tuple[set[str], set[Expr]]:
     watched = (a for _, e in roots for n in ir.topological((e,)) for a in _watched(n, known))
     found = _behind({name_of(x) for x in leaves(list(watched))}, made_of)
     return found, {e for name, e in roots if name in found}
-
-
-def _solves_functions(program: LoopProgram) -> bool:
-    """Whether arguments of linear solvers depend on values of functions."""
-    roots, made_of = _made_of(program)
-    calls = (s for s in walk(program.block) if isinstance(s, Call) and s.routine not in TURNED)
-    found = _behind({name_of(a) for s in calls for a in s.args}, made_of)
-    inside = (e for name, e in roots if name in found)
-    return any(n.op in CORRECTED for n in ir.topological(tuple(inside)))
 
 
 def _behind(names: set[str], made_of: Mapping[str, set[str]]) -> set[str]:

@@ -63,7 +63,7 @@ def corrected_formulas(
     ------
     UnsupportedError : for a function without a correction.
     """
-    work = Correcting(program, tests=tests, lanes=False, library=False)
+    work = Correcting(program, tests=tests, lanes=False)
     leaves = {v: (v, *(ZERO,) * len(work.suffixes)) for v in ir.variables(outputs)}
     found = work.numbers(outputs, leaves)
     limit = const(EACH if work.functions else ARITHMETIC)
@@ -86,7 +86,7 @@ class _Rows(Correcting):
     """
 
     def __init__(self, program: LoopProgram, tests: bool) -> None:
-        super().__init__(program, tests=tests, lanes=False, library=False)  # rows are short
+        super().__init__(program, tests=tests, lanes=False)  # rows are short
         self.row = self.names.fresh("row")
         self.counted: tuple[Block, list[Expr]] = (), []
 

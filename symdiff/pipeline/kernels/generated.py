@@ -193,8 +193,6 @@ def _result(e: Expr, value: Any, result: np.dtype[Any]) -> Any:
 class GeneratedLoops(LoopKernel):
     """A program with arrays and loops by generated source, computed in double precision."""
 
-    library = False
-
     @cached_property
     def _plainly(self) -> _Code:
         return _Code(self.program, self.cache)
@@ -205,7 +203,7 @@ class GeneratedLoops(LoopKernel):
         if self.tiers is None:
             return None
         try:
-            return _Code(self.tiers.corrected(library=self.library), self.cache)
+            return _Code(self.tiers.corrected(), self.cache)
         except UnsupportedError:
             return None
 

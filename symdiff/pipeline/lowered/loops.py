@@ -5,8 +5,8 @@ double                   the program itself                  everything; losses 
 double, rows             `passes.accuracy.loop_tiers`        rows of a map, each with its tests
 corrected, rows          `passes.accuracy.rows_with_errors`    everything, in rows that would often be flagged
 double-double, a value   `passes.accuracy.widen`             one flagged value
-corrected, a call        `passes.accuracy.corrected_program` everything, where results lost digits
-double-double, a call    `passes.accuracy.whole_program`     everything, where that is not enough
+balls, a call            `lowering.loops.ball_operations`    everything, where results lost digits
+corrected, a call        `passes.accuracy.corrected_program` everything, in generated source
 """
 
 from __future__ import annotations
@@ -111,32 +111,24 @@ class LoweredProgram:
         name, params = self.source.name, tuple(reference.params)
         return LoweredFunction(name, params, (reference.written,), (reference.output,))
 
-    def double_double(self) -> LoopProgram:
-        """The whole program in double-double arithmetic, with a count of what that may have
-        wrong as its last output."""
-        from symdiff.passes.accuracy.whole_program import widened
-
-        return widened(self.exact)
-
-    def corrected(self, tests: bool = False, library: bool = True) -> LoopProgram:
-        """The whole program with its rounding errors, and such a count; with `tests` of what underflow cost as well;
-        `library`: whether it may call routines."""
+    def corrected(self) -> LoopProgram:
+        """The whole program with its rounding errors, and a count of what may be wrong all the same as its last
+        output, for generated source."""
         from symdiff.lowering.loops.vector_ready import ready
         from symdiff.passes.accuracy.corrected_program import corrected_program
 
-        return corrected_program(ready(self.exact), tests=tests, library=library)
+        return corrected_program(ready(self.exact))
 
-    def statements(self, stable: bool = False) -> LoopProgram:
-        """The whole program in closed forms without routines and checks, for arithmetic of numbers
-        that are no doubles; in forms that keep their digits if it is to be `stable`.
+    def in_balls(self) -> LoopProgram:
+        """The whole program without checks, in operations of balls.
 
         Raises
         ------
         UnsupportedError : if it calls a routine that has no such form.
         """
+        from symdiff.lowering.loops.ball_operations import KEPT, in_ball_operations
         from symdiff.passes.accuracy.other_parts import with_loops
-        from symdiff.passes.accuracy.whole_program import stable_forms
 
-        block = unchecked(with_loops(self.exact, names_of(self.exact)))
-        made = replace(self.exact, block=pruned(block, self.exact.outputs))
-        return stable_forms(made) if stable else made
+        keeps = lambda s: s.routine in KEPT
+        block = unchecked(with_loops(self.exact, names_of(self.exact), keeps))
+        return in_ball_operations(replace(self.exact, block=pruned(block, self.exact.outputs)))

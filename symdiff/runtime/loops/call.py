@@ -6,8 +6,9 @@ import ctypes
 import struct
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from symdiff.codegen.llvm.loops.kernel import FIXED
 from symdiff.codegen.llvm.loops.parallel import PIECE, STOPPED
 from symdiff.errors import DomainError, SymdiffError
 from symdiff.ir import CONST
-from symdiff.ir.linalg.routines import FACTORS, ROUTINES
+from symdiff.ir.linalg.routines import ROUTINES
 from symdiff.ir.loop_program import name_of
 from symdiff.lowering.target import OVERFLOWS
 from symdiff.process.progress import is_watched, watched
@@ -171,11 +172,15 @@ class Code:
         flags: bool = True,
         serial: bool = False,
         watches: int | None = None,
+        words: Mapping[int, int] = MappingProxyType({}),
     ) -> list[Any]:
         """Call the kernel on prepared arguments; `flags`: whether the processor's are looked at; `serial`: whether
-        all of it is computed in this thread; `watches`: how long it may be, as `signals.watched` counts."""
+        all of it is computed in this thread; `watches`: how long it may be, as `signals.watched` counts; `words`: what
+        stands in some of the fixed words."""
         signals.pending()
         frame = self.frame.copy()
+        for place, word in words.items():
+            frame[place] = word
         if serial:
             frame[PARALLEL] = 0
         limit = None if watches is None else signals.limited(watches)
@@ -325,8 +330,7 @@ class Code:
         for kind in given.split(","):
             value, at = self.word(kind, at)
             args.append(value)
-        routine = FACTORS[name] if name in FACTORS else ROUTINES[name].numpy
-        results = routine(*args)
+        results = ROUTINES[name].numpy(*args)
         for kind, value in zip(made.split(","), results, strict=True):
             place = at
             target, at = self.word(kind, at)

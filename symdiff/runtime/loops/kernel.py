@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import fields, is_dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symdiff.codegen.llvm import jit
-from symdiff.codegen.llvm.loops.kernel import layout_of, lowered, print_kernel
+from symdiff.codegen.llvm.loops.kernel import layout_of, print_kernel
 from symdiff.codegen.llvm.printer import Lanes
-from symdiff.errors import Location
-from symdiff.ir import NAN, Expr, encode, integer, topological
-from symdiff.ir.functions import BUILTIN
-from symdiff.ir.loop_program import INDEX, Loop, LoopProgram, expressions, walk
+from symdiff.ir import NAN, integer, topological
+from symdiff.ir.loop_program import INDEX, Loop, LoopProgram, walk
 from symdiff.lowering.target import UNDERFLOWS
 from symdiff.process.locks import Lock
 from symdiff.runtime import cache, signals
@@ -29,6 +26,7 @@ from symdiff.runtime.loops.call import (
     InaccurateError,
     WideIntegerError,
 )
+from symdiff.runtime.loops.program_keys import fingerprint
 from symdiff.runtime.loops.results import (
     has_nan,
     is_finite,
@@ -70,8 +68,6 @@ class LoopKernel:
     tiers : how flagged values are computed again; None if they are not.
     points : what computes derivatives at points that the program treats apart, and those that are nan.
     """
-
-    library = True  # whether corrected programs may call routines that only this package has
 
     def __init__(
         self,
@@ -374,7 +370,7 @@ class LoopKernel:
         if self._again is None:
             from symdiff.runtime.loops.recomputed import Recomputed
 
-            self._again = Recomputed(self, self._wide)
+            self._again = Recomputed(self)
         return self._again
 
     def _more_accurately(
@@ -438,9 +434,6 @@ class LoopKernel:
             return False
         return bool(self.points.held(values)) or (self.points.ties and any(map(has_nan, results)))
 
-    def _wide(self, program: LoopProgram, watched: Any = None) -> WideLoopKernel:
-        return WideLoopKernel(program, self.parallel, self.cache, watched)
-
     def plainly(
         self, args: Sequence[Any], out: Sequence[Array | None] | None = None
     ) -> list[Any] | None:
@@ -476,39 +469,6 @@ class Measured(LoopKernel):
         return "measured", fingerprint(self.program)
 
 
-class WideLoopKernel(LoopKernel):
-    """A program whose operations are those of processors (`passes.accuracy.whole_program`,
-    `passes.accuracy.corrected_program`).
-
-    Parameters
-    ----------
-    watched : makes the program that is called where something underflowed, if that counts.
-    """
-
-    def __init__(
-        self, program: LoopProgram, parallel: bool | str = "auto", cache: bool = True,
-        watched: Callable[[], LoopProgram | None] | None = None,
-    ) -> None:  # fmt: skip
-        super().__init__(program, parallel=parallel, cache=cache)
-        self.watched = watched
-
-    def _text(self, dtype: str, tests: int = 0, tested: bool = False) -> str:
-        lanes, program = compiled.registers(dtype), self.program
-        if self.watched is None:
-            return print_kernel(program, dtype, lanes, wide=True)
-        if not tests:
-            return print_kernel(program, dtype, lanes, flags=UNDERFLOWS, wide=True)
-        return print_kernel(self.watched() or program, dtype, lanes, wide=True)
-
-    def _run(
-        self, dtype: str, values: Sequence[Any], out: Sequence[Array | None] | None, result: Any
-    ) -> list[Any]:
-        return self.code("float64").run(values, out, result)
-
-    def _fingerprint(self) -> Any:
-        return "wide", fingerprint(self.program), self.watched is not None
-
-
 def again(
     found: Sequence[Any], bad: Any, args: Sequence[Any], mapped: Sequence[bool], kernel: Any
 ) -> None:
@@ -526,20 +486,33 @@ def again(
                 place[bad[some]] = v
 
 
-class RowsAtOnce(WideLoopKernel):
+class RowsAtOnce(LoopKernel):
     """The rows of a kernel's program computed with their rounding errors, and which of them are not accurate.
 
     Parameters
     ----------
-    program : of `LoopFunction.rows_at_once`, without tests.
+    program : of `LoopFunction.rows_at_once`, without tests; where something underflowed, that with tests is called.
     kernel : the kernel for the others, which has the tiers.
     """
 
     def __init__(self, program: LoopProgram, kernel: LoopKernel) -> None:
-        assert kernel.tiers is not None
-        watched = partial(kernel.tiers.rows_at_once, True)
-        super().__init__(program, False, kernel.cache, watched)
+        super().__init__(program, parallel=False, cache=kernel.cache)
         self.others = kernel
+
+    def _text(self, dtype: str, tests: int = 0, tested: bool = False) -> str:
+        lanes = compiled.registers(dtype)
+        if not tests:
+            return print_kernel(self.program, dtype, lanes, flags=UNDERFLOWS, wide=True)
+        assert self.others.tiers is not None
+        return print_kernel(self.others.tiers.rows_at_once(True), dtype, lanes, wide=True)
+
+    def _run(
+        self, dtype: str, values: Sequence[Any], out: Sequence[Array | None] | None, result: Any
+    ) -> list[Any]:
+        return self.code("float64").run(values, out, result)
+
+    def _fingerprint(self) -> Any:
+        return "rows", fingerprint(self.program)
 
     def rows(self, args: Sequence[Any], mapped: Sequence[bool], out: Any) -> list[Any]:
         """The outputs for rows of the mapped arguments; in `out` if it is given, an array for each."""
@@ -550,29 +523,4 @@ class RowsAtOnce(WideLoopKernel):
         return found
 
 
-# ---------------------------------------------------------------------- caching
-def fingerprint(program: LoopProgram) -> tuple[Any, ...]:
-    """All about a program that its code depends on."""
-    own = (e for s in walk(program.block) for e in topological(expressions(s)))
-    if any(e.op.expand is not None and e.op not in BUILTIN for e in own):
-        program = lowered(program)  # the formula of a user's own function counts
-    roots: list[Expr] = []
-
-    def flat(value: Any) -> Any:
-        if isinstance(value, Expr):
-            roots.append(value)
-            return None
-        if isinstance(value, tuple):
-            return tuple(map(flat, value))
-        if is_dataclass(value) and not isinstance(value, Location):
-            return type(value).__name__, *(
-                flat(getattr(value, f.name)) for f in fields(value) if f.compare
-            )
-        return value
-
-    shape = flat((program.params, program.block, program.outputs))
-    data = tuple((n, a.shape, a.dtype.str) for n, a in program.data.items())
-    return shape, encode(roots), data
-
-
-__all__ = ["ComputationError", "ElementError", "LoopKernel", "fingerprint"]
+__all__ = ["ComputationError", "ElementError", "LoopKernel"]

@@ -1,33 +1,25 @@
 """Calls of programs with arrays and loops whose results lost digits, computed again.
 
 A probe says so (`runtime.loops.probe`). Then the whole program is computed in compiled balls
-(`runtime.loops.ball_program`). Where that is not possible, as it has too many operations or a routine that
-has no rows, or results are undefined as formulas, it is computed with its rounding errors, of first order (`passes.accuracy.corrected_program`), and where
-those are too large in double-double arithmetic (`passes.accuracy.whole_program`), which bounds its
-errors. Where that is not enough, or to compile it would take longer, and the sizes of the arguments
-allow it, the results are formulas of all elements (`interpret.unrolled`), whose values are proven
-in ball arithmetic, or are limits where the formulas are undefined. What is left is what
-double-double arithmetic computed, with a warning.
+(`runtime.loops.ball_program`). Results that those leave open, as they are undefined as formulas or a function has no
+compiled balls, are formulas of all elements (`interpret.unrolled`) where the sizes of the arguments allow that: their
+values are proven by interpreted balls, or are limits. What is left stays as the kernel computed it, with a warning.
 
-Bounds of long recurrences may be far above the errors: elements that were right stay as the kernel
-computed them, and nothing is said.
+Elements that were right stay as the kernel computed them.
 """
 
 from __future__ import annotations
 
-import functools
 import math
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symdiff.errors import SymdiffError, UnsupportedError
-from symdiff.ir import Expr, topological
-from symdiff.ir.loop_program import LoopProgram, expressions_in
-from symdiff.lowering.compensated.functions import CORRECTED
+from symdiff.ir import Expr
+from symdiff.ir.loop_program import LoopProgram
 from symdiff.process.locks import Lock
 from symdiff.runtime.loops.arguments import put
 from symdiff.runtime.scalar.elementwise import Array
@@ -41,19 +33,6 @@ MOST = 30_000
 """Operations of the formulas of one call."""
 KEPT = 16
 """Sizes for which formulas are kept."""
-RECORDED, WAYS = 500_000, 4
-"""Operations of tables that are kept, and tables of the same sizes that decide otherwise."""
-RECORDINGS = 16
-"""Recordings at the same sizes, after which calls that decide otherwise are computed by compiled programs."""
-FEW, PATIENCE = 3_000, 300_000
-"""Operations of formulas that are evaluated before double-double code is compiled, and of all
-such calls until it is."""
-ULPS = 16
-"""Of a number, or of the largest element of an array: less is no loss."""
-CLOSE, ALIKE = 2.0**-30, 2.0**-48
-"""Relative difference of first-order corrections and double-double arithmetic below which the latter is
-right: with functions, which are known to 2**-63 and 2**-100, and without, where both
-have errors of the size of a rounding squared."""
 NEAR, PASSED = 4, 8
 """Ulps by which an element of double arithmetic may be off and stay; of rows that do not depend on
 each other, and with "strict", as many as estimates let pass, as a unit is half of an ulp."""
@@ -65,23 +44,12 @@ class Recomputed:
     Parameters
     ----------
     kernel : a `LoopKernel` with tiers.
-    wide : makes the kernel of a program in double-double arithmetic, or with its rounding errors; then of what
-        makes the one with tests for underflow, too.
-
-    Attributes
-    ----------
-    was_corrected : whether all that the last call needed were its rounding errors.
     """
 
-    def __init__(self, kernel: Any, wide: Callable[..., Any]) -> None:
-        self.kernel, self.make = kernel, wide
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel
         self._lock = Lock()
         self._formulas: dict[Any, tuple[Certified, list[Any]] | None] = {}
-        self._kernels: dict[str, Any] = {}
-        self._patience = PATIENCE
-        self._tables: dict[Any, list[BallProgram | None]] = {}
-        self._recordings: Counter[Any] = Counter()
-        self.was_corrected = False
 
     def __call__(
         self,
@@ -92,71 +60,31 @@ class Recomputed:
         result: np.dtype[Any],
     ) -> list[Any]:
         """The outputs, as `LoopKernel` gives them; `plain` are those in doubles."""
-        self.was_corrected = False
         if not self._is_finite(values):
             return _placed(plain, out)
+        found, left = self._in_balls(values, plain, result)
+        found = list(map(filled, found, plain))
+        if left and (formula := self._formula(values)) is not None:
+            proven: list[Any] = [None] * len(found)
+            undefined: list[Any] = [False] * len(found)
+            left = self._proven(formula, dtype, values, proven, result, undefined)
+            found = list(map(filled, proven, found))
+            found = list(map(_without, found, undefined))
         ulps = self._ulps()
-        tabled = self._by_table(values, result)
-        if tabled is not None:
-            return _placed([_kept(v, p, ulps) for v, p in zip(tabled, plain, strict=True)], out)
-        found: list[Any] = [None] * len(self.kernel.program.outputs)
-        undefined: list[Any] = [False] * len(found)
-        left = -1
-        certified = self.kernel.accuracy == "certified"
-        formula = self._formula(values) if certified else self._short_formula(values)
-        near = None
-        if formula is not None:
-            left = self._proven(formula, dtype, values, found, result, undefined)
-        if left and not certified:  # errors of first order prove nothing
-            near, wrong = self._run("corrected", values, result)
-            if near is not None and not wrong:
-                found, left = list(map(filled, found, near)), 0
-                self.was_corrected = formula is None
+        found = [_kept(v, p, ulps) for v, p in zip(found, plain, strict=True)]
         if left:
-            wide, wrong = self._run("double_double", values, result)
-            if wide is not None:
-                if wrong and formula is None:
-                    formula = self._formula(values)
-                    if formula is not None:
-                        wrong = self._proven(formula, dtype, values, found, result, undefined)
-                strict = self.kernel.accuracy == "strict"
-                # no two tiers determine the remainder, but arithmetic alone gives 0
-                vanished = wrong and self._close == CLOSE and any(map(_vanished, wide))
-                if (
-                    formula is None
-                    and not (vanished or certified)
-                    and agree_all(plain, wide, strict)
-                ):
-                    return _placed(plain, out)
-                if (
-                    near is not None
-                    and not vanished
-                    and all(_is_close(a, b, self._close) for a, b in zip(near, wide, strict=True))
-                ):
-                    wrong = 0
-                left = wrong if left < 0 else min(left, wrong)
-                found = list(map(filled, found, wide))
-            elif near is not None:
-                found = list(map(filled, found, near))
-        found = [_kept(filled(v, p), p, ulps) for v, p in zip(found, plain, strict=True)]
-        found = list(map(_without, found, undefined))
-        if left:
-            name = self.kernel.program.name
-            some = "a result is" if left < 0 else f"{left} results are"
-            tell(max(left, 1), name, f" lost digits: {some} not proven accurate", MEASURE)
+            some = "a result is" if left == 1 else f"{left} results are"
+            tell(left, self.kernel.program.name, f" lost digits: {some} not proven accurate", MEASURE)  # fmt: skip
         return _placed(found, out)
 
     def corrected(
         self, values: Sequence[Any], out: Sequence[Array | None] | None, result: np.dtype[Any]
     ) -> list[Any] | None:
-        """The outputs with their rounding errors; None where those are not small."""
+        """The outputs in balls; None where not all are accurate."""
         if not self._is_finite(values):
             return None
-        found = self._by_table(values, result)
-        if found is None:
-            found, wrong = self._run("corrected", values, result)
-            found = None if wrong else found
-        return None if found is None else _placed(found, out)
+        found, left = self._in_balls(values, None, result)
+        return None if left else _placed(found, out)
 
     def _ulps(self) -> int:
         """Ulps by which elements of plain arithmetic may be off and stay."""
@@ -165,51 +93,45 @@ class Recomputed:
             return 0
         return PASSED if accuracy == "strict" or by_rows else NEAR
 
-    def _by_table(self, values: Sequence[Any], result: np.dtype[Any]) -> list[Any] | None:
-        """The outputs in compiled balls; None unless all are accurate."""
-        if result != np.float64:
-            return None
-        key, given = self._key(values), np.asarray(self._elements(values), float)
-        accuracy = self.kernel.accuracy
-        how = given, accuracy == "certified", accuracy == "strict"
-        with self._lock:
-            known = list(self._tables.get(key, ()))
+    def _in_balls(
+        self, values: Sequence[Any], plain: Sequence[Any] | None, result: np.dtype[Any]
+    ) -> tuple[list[Any], int]:
+        """The outputs in compiled balls, with nan for elements that are not accurate; and how many of them
+        are not. `plain`: those in doubles; which have no value are not near 0."""
+        from symdiff.runtime.loops.call import UnfinishedError
+
+        accuracy, types = self.kernel.accuracy, self.kernel.layout.outputs
+        each = accuracy == "strict" or self.kernel.tiers.by_rows
+        count = len(types)
+        none: list[Any] = [None] * count
+        if self._balls is None:
+            return none, count
         try:
-            for table in known:
-                if table is not None and (found := table(*how)) is not None:
-                    numbers, good = found
-                    return table.shaped(numbers, result) if good.all() else None
-            if known.count(None) > WAYS or self._recordings[key] >= RECORDINGS:
-                return None
-            self._recordings[key] += 1
-            table = self._recorded(values, given)
-            self._keep(key, table)
-            found = None if table is None else table(*how)
-        except FloatingPointError:  # what decides underflowed
-            return None
-        if table is None or found is None:
-            return None
-        numbers, good = found
-        return table.shaped(numbers, result) if good.all() else None
+            found = self._balls(values, accuracy == "certified", each)
+        except UnfinishedError:
+            return none, count
+        made, left = [], 0
+        for k, (f, t) in enumerate(zip(found, types, strict=True)):
+            if t.kind != "f":
+                made.append(f.value)
+                continue
+            good = f.good if plain is None else f.good & (f.near | np.isfinite(plain[k]))
+            left += int(np.size(good) - np.count_nonzero(good))
+            v = np.where(good, f.value, np.nan).astype(result)
+            made.append(v if t.shape else float(v) if result == np.float64 else v[()])
+        return made, left
 
-    def _keep(self, key: Any, table: BallProgram | None) -> None:
-        with self._lock:
-            kept = [t for v in self._tables.values() for t in v if t is not None]
-            if len(self._tables) >= KEPT or sum(t.size for t in [*kept, table] if t) > RECORDED:
-                self._tables.clear()
-            others = self._tables.get(key, [])
-            same = [t for t in others if (t is None) == (table is None)][:WAYS]
-            self._tables[key] = [table, *same, *(t for t in others if t not in same)]
-
-    def _recorded(self, values: Sequence[Any], given: Array) -> BallProgram | None:
-        """The program in balls for these sizes and what these values decide; None where there is none."""
-        from symdiff.runtime.loops.ball_program import TooLong, recorded
+    @cached_property
+    def _balls(self) -> BallProgram | None:
+        """The program in compiled balls; None where it has an operation that those have not."""
+        from symdiff.runtime.loops.ball_program import BallProgram
+        from symdiff.runtime.loops.program_keys import fingerprint
 
         try:
-            return recorded(self._closed(), values, given)
-        except FloatingPointError:
-            raise
-        except (TooLong, SymdiffError, ArithmeticError, TypeError, ValueError, IndexError):
+            program = self.kernel.tiers.in_balls()
+            key, proves = fingerprint(program), self.kernel.accuracy == "certified"
+            return BallProgram(program, key, self.kernel.cache, proves)
+        except (UnsupportedError, NotImplementedError):
             return None
 
     def _key(self, values: Sequence[Any]) -> Any:
@@ -219,23 +141,6 @@ class Recomputed:
             (p.name, np.shape(v), None if p.type.kind == "f" else np.asarray(v).tobytes())
             for p, v in zip(params, values, strict=True)
         )
-
-    @cached_property
-    def _close(self) -> float:
-        every = expressions_in(self._closed().block)
-        nodes = topological((*every, *self._closed().outputs))
-        return CLOSE if any(n.op in CORRECTED for n in nodes) else ALIKE
-
-    def _short_formula(self, values: Sequence[Any]) -> tuple[Certified, list[Any]] | None:
-        """The outputs as formulas, if to evaluate them is shorter than to compile."""
-        if self._patience <= 0 or sum(np.size(v) for _, v in self._reals(values)) > FEW:
-            return None
-        found = self._formula(values)
-        if found is None:
-            return None
-        operations = len(found[0].tape.nodes)
-        self._patience -= operations
-        return found if operations <= FEW else None
 
     def _proven(
         self,
@@ -266,33 +171,6 @@ class Recomputed:
             for place in np.ndindex(*e.shape):
                 found[k][place], undefined[k][place] = next(numbers), next(none)
         return sum(a.status == "budget" for a in answers)
-
-    def _run(
-        self, tier: str, values: Sequence[Any], result: np.dtype[Any]
-    ) -> tuple[list[Any] | None, int]:
-        """The outputs of a tier, "corrected" or "double_double", if it has all functions; and how many of
-        them are not accurate."""
-        if tier not in self._kernels:
-            self._kernels[tier] = self._made_kernel(tier)
-        kernel = self._kernels[tier]
-        if kernel is None:
-            return None, -1
-        *results, wrong = kernel.code("float64").run(values, None, result)
-        return results, int(wrong)
-
-    def _made_kernel(self, tier: str) -> Any:
-        """The kernel of a tier; None if there is none."""
-        try:
-            if tier == "corrected":
-                tiers = self.kernel.tiers
-                first, second = (
-                    functools.partial(tiers.corrected, tests, self.kernel.library)
-                    for tests in (False, True)
-                )
-                return self.make(first(), second)
-            return self.make(self.kernel.tiers.double_double())
-        except UnsupportedError:
-            return None
 
     def _closed(self) -> LoopProgram:
         found: LoopProgram = self.kernel.tiers.exact
@@ -353,41 +231,6 @@ def _placed(found: Sequence[Any], out: Sequence[Array | None] | None) -> list[An
     if out is None:
         return list(found)
     return [v if o is None else put(o, v) for o, v in zip(out, found, strict=True)]
-
-
-def agree_all(plain: Sequence[Any], other: Sequence[Any], strict: bool) -> bool:
-    """Whether all outputs of plain arithmetic have lost little (see `_agree`)."""
-    return all(_agree(p, w, strict) for p, w in zip(plain, other, strict=True))
-
-
-def _agree(plain: Any, wide: Any, strict: bool) -> bool:
-    """Whether an output of plain arithmetic has lost little: of its largest element ulps, of each
-    element less than half of the digits; if it is strict, of each element ulps."""
-    a, b = np.asarray(plain), np.asarray(wide)
-    if b.dtype.kind != "f":
-        return bool(np.array_equal(a, b))
-    if not np.isfinite(b).all():
-        return False
-    with np.errstate(all="ignore"):  # the plain ones may have overflowed
-        unit, size, off = np.finfo(b.dtype).eps, np.abs(b), np.abs(a - b)
-    each = ULPS * unit if strict else unit**0.5
-    lost = (off > ULPS * unit * size.max(initial=0.0)) | (off > each * size)
-    return not bool(lost.any()) and bool(np.isfinite(off).all())
-
-
-def _is_close(near: Any, wide: Any, close: float) -> bool:
-    """Whether an output with first-order corrections has found leading bits of that in double-double
-    arithmetic."""
-    a, b = np.asarray(near), np.asarray(wide)
-    if b.dtype.kind != "f":
-        return bool(np.array_equal(a, b))
-    with np.errstate(all="ignore"):
-        return bool(np.all(np.abs(a - b) <= close * np.abs(b)))
-
-
-def _vanished(wide: Any) -> bool:
-    """Whether an output is a number whose digits all cancelled."""
-    return np.ndim(wide) == 0 and isinstance(wide, (float, np.floating)) and wide == 0
 
 
 def _kept(value: Any, plain: Any, ulps: int = PASSED) -> Any:

@@ -123,13 +123,15 @@ class Spec:
         return cache.key(kind, rows, how, jit.host(), *more)
 
 
-def link(key: str, text: Callable[[], str], keep: bool, tidy: bool = False) -> jit.Linked:
+def link(
+    key: str, text: Callable[[], str], keep: bool, tidy: bool = False, opt: int = 2
+) -> jit.Linked:
     """The code with this key: already in memory, from disk, or compiled from text."""
     with _lock:
         found = _linked.get(key)
         if found is not None:
             return found
-        code, externals = object_code(key, text, keep, tidy)
+        code, externals = object_code(key, text, keep, tidy, opt)
         for name in externals:
             if name.startswith(_PAIR_PREFIX):
                 _provide(name, keep)
@@ -138,7 +140,7 @@ def link(key: str, text: Callable[[], str], keep: bool, tidy: bool = False) -> j
 
 
 def object_code(
-    key: str, text: Callable[[], str], keep: bool, tidy: bool = False
+    key: str, text: Callable[[], str], keep: bool, tidy: bool = False, opt: int = 2
 ) -> tuple[bytes, tuple[str, ...]]:
     """The machine code with this key and the C functions that it calls (see `jit.Linked`): from disk,
     or compiled from text."""
@@ -147,7 +149,7 @@ def object_code(
         return stored
     source = text()
     externals = tuple(sorted(set(map(_external, _DECLARED.findall(source)))))
-    code = jit.compile_object(source, tidy=tidy)
+    code = jit.compile_object(source, opt, tidy)
     if keep:
         cache.store(key, code, externals)
     return code, externals

@@ -14,6 +14,7 @@ from flint import arb, arb_mat, ctx
 
 import symdiff
 from symdiff import symgrad
+from symdiff.runtime.loops.ball_program import BallProgram
 from symdiff.runtime.loops.recomputed import Recomputed
 from symdiff.runtime.scalar.fallback import AccuracyWarning
 
@@ -117,11 +118,10 @@ def test_a_log_mean_exp_minus_the_mean(scale):
 
 
 @pytest.mark.slow
-def test_double_double_code_alone(monkeypatch):
+def test_balls_alone(monkeypatch):
     """Large arguments, where formulas of all elements would be too long."""
     from symdiff.runtime.loops import recomputed
 
-    monkeypatch.setattr(recomputed, "FEW", -1)
     monkeypatch.setattr(recomputed, "MOST", -1)
     x, y = vector(1e-6, 1000), vector(1e-6, 1000, 4)
     ctx.prec = 2000
@@ -157,9 +157,8 @@ def test_single_precision():
 def test_what_is_left_is_told(monkeypatch):
     from symdiff.runtime.loops import recomputed
 
-    monkeypatch.setattr(recomputed, "FEW", -1)
     monkeypatch.setattr(recomputed, "MOST", -1)
-    monkeypatch.setattr(Recomputed, "_recorded", lambda self, values, given: None)
+    monkeypatch.setattr(Recomputed, "_balls", None)
     x = vector(1e-15, 50)
     f = symgrad(log_mean_exp, verify=False)
     monkeypatch.setattr("symdiff.runtime.scalar.fallback._advised", set())
@@ -220,15 +219,8 @@ def network(W, U, x, c):
 
 
 @pytest.mark.slow
-def test_after_false_alarms_every_call_is_still_looked_at(monkeypatch):
+def test_after_false_alarms_every_call_is_still_looked_at():
     """Bounds of long recurrences with matrices are far above their errors: those are computed."""
-    from symdiff.runtime.loops.recomputed import Recomputed
-
-    tiers = []
-    run = Recomputed._run
-    monkeypatch.setattr(
-        Recomputed, "_run", lambda self, tier, *args: tiers.append(tier) or run(self, tier, *args)
-    )
     rng = np.random.default_rng(5)
     W, U, x = rng.normal(size=(32, 32)) / 6, rng.normal(size=32), rng.normal(size=60)
     f, plain = symgrad(network, verify=False), symgrad(network, accuracy="fast", verify=False)
@@ -245,7 +237,6 @@ def test_after_false_alarms_every_call_is_still_looked_at(monkeypatch):
     ctx.prec = with_bits
     assert abs(truth) < 1e-11
     assert ulps(f(W, U, x, c), truth) <= 16
-    assert tiers.count("wide") <= 1
 
 
 # ------------------------------------------------------------------------- linear solvers
@@ -275,7 +266,6 @@ def test_solvers_in_more_digits(f, monkeypatch):
     """A constant is taken off that is near, so that half of the digits are lost."""
     from symdiff.runtime.loops import recomputed
 
-    monkeypatch.setattr(recomputed, "FEW", -1)
     monkeypatch.setattr(recomputed, "MOST", -1)
     rng = np.random.default_rng(1)
     A, b = rng.normal(size=(6, 6)), rng.normal(size=6)
@@ -404,17 +394,14 @@ def test_corrections_that_cancel_too_are_not_believed():
     assert abs(symgrad(defect)(x) / float(want) - 1) < 1e-14
 
 
-def test_what_calls_begin_with_is_compiled_once(monkeypatch):
-    """Each tier of a call that is computed again is made once."""
+def test_what_computes_calls_again_is_compiled_once(monkeypatch):
     made = []
 
-    def noted(self, tier, plain=Recomputed._made_kernel):
-        made.append(tier)
-        return plain(self, tier)
+    def noted(self, *args, plain=BallProgram.__init__):
+        made.append(self)
+        plain(self, *args)
 
-    monkeypatch.setattr(Recomputed, "_made_kernel", noted)
-    monkeypatch.setattr(Recomputed, "_short_formula", lambda self, values: None)
-    monkeypatch.setattr(Recomputed, "_recorded", lambda self, values, given: None)
+    monkeypatch.setattr(BallProgram, "__init__", noted)
     x = vector(1e-5, 5)
     with mpmath.workdps(200):
         v = [mpmath.mpf(float(k)) for k in x]
@@ -422,7 +409,7 @@ def test_what_calls_begin_with_is_compiled_once(monkeypatch):
     f = symgrad(log_mean_exp)
     for _ in range(3):
         assert f(x) == pytest.approx(float(want), rel=1e-14)
-    assert made == ["corrected", "double_double"]
+    assert len(made) == 1
 
 
 @pytest.mark.slow

@@ -13,5 +13,8 @@
 `systems`       linear systems, determinants and factors
 `parallel`      parallel regions: arrays that several threads fill
 `fallback`      guarded recomputation of flagged values
+`in_balls`      kernels whose real numbers are balls
+`ball_memory`   their memory
+`decisive`      the numbers that decide, whose doubles they compute beside
 `interrupts`    kernels that let themselves be interrupted
 """

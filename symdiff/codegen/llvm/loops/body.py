@@ -367,8 +367,7 @@ class Statements(Tapes, Blocks[Scope, Stored]):
         values = [None if x.type.shape else self.typed(x.next, x.type.kind) for x in s.carried]
         for x, place, value in zip(s.carried, places, values, strict=True):
             if value is not None:
-                of = self.element_type(x.type.kind)
-                self.scope.lines.append(f"store {of} {value}, ptr {place}")
+                self.store(x.type.kind, value, str(place))
         self.pass_on(
             [(v, p) for v, p in zip(s.carried, places, strict=True) if isinstance(p, Slot)]
         )
@@ -377,9 +376,8 @@ class Statements(Tapes, Blocks[Scope, Stored]):
         """The variable or the place of a carried value, which it starts in."""
         v = s.carried[which]
         if not v.type.shape:
-            of = self.element_type(v.type.kind)
-            variable = self.variable(of)
-            self.scope.lines.append(f"store {of} {self.typed(v.init, v.type.kind)}, ptr {variable}")
+            variable = self.cell(v.type.kind)
+            self.store(v.type.kind, self.typed(v.init, v.type.kind), variable)
             return variable
         a = self.stored(name_of(v.init))
         if a.slot is not None and shares(s, which) and self.dies(name_of(v.init), point):
@@ -394,8 +392,7 @@ class Statements(Tapes, Blocks[Scope, Stored]):
         if isinstance(place, Slot):
             address = self.emit("ptr", f"load ptr, ptr {place.pointer}")
             return Stored(address, v.type.shape, v.type.kind, place)
-        of = self.element_type(v.type.kind)
-        return self.emit(of, f"load {of}, ptr {place}")
+        return self.value_at(v.type.kind, place, v.name, v.result)
 
     def pass_on(self, arrays: Sequence[tuple[Carried, Slot]]) -> None:
         """Let the carried arrays be what they are at the end of an iteration."""

@@ -201,6 +201,8 @@ def output_types(program: LoopProgram) -> tuple[Type, ...]:
 class Kernel(Systems):
     """Prints the function of one program."""
 
+    prelude = PRELUDE
+
     def __init__(
         self, program: LoopProgram, dtype: str, lanes: Lanes, tested: int = 0, flags: int = 0,
         kinds: Sequence[str] = (),
@@ -321,10 +323,6 @@ class Kernel(Systems):
 
     def text(self) -> str:
         """The whole module."""
-        tapes = [
-            f"call void @keep.tape(ptr @tape.{k}, ptr {record})"
-            for k, record in enumerate(self.tapes.values())
-        ]
         keep = not all(self.layout.known)
         release = "call void @release(ptr %allocations, ptr null)"
         lines = [
@@ -342,7 +340,7 @@ class Kernel(Systems):
             kept = keep and code in self.late
             lines += [f"{label}:", f"store i32 {code}, ptr %status", *([] if kept else [release]),
                       "br label %leave"]  # fmt: skip
-        lines += ["leave:", *tapes, "%code = load i32, ptr %status", "ret i32 %code", "}"]
+        lines += ["leave:", *self.ended(), "%code = load i32, ptr %status", "ret i32 %code", "}"]
         drops = [
             line for k in range(len(self.tapes))
             for line in (
@@ -360,7 +358,14 @@ class Kernel(Systems):
         watched = "".join(f"@{name} = global i64 0\n" for name in (STEP, STEPS, *kept_tapes))
         likely = '!1 = !{!"branch_weights", i32 1000000, i32 1}\n'
         own = recompute_functions(self.tested) + (DECLARED if has_flags() else "")
-        return PRELUDE + POLL + WATCH + own + watched + text + likely + WEIGHTS
+        return self.prelude + POLL + WATCH + own + watched + text + likely + WEIGHTS
+
+    def ended(self) -> list[str]:
+        """What is done in the end, also after errors."""
+        return [
+            f"call void @keep.tape(ptr @tape.{k}, ptr {record})"
+            for k, record in enumerate(self.tapes.values())
+        ]
 
 
 def _apart(block: Block) -> tuple[Block, list[Check]]:

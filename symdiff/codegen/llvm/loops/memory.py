@@ -85,6 +85,12 @@ def _atomic(f: Function, what: str, place: str, value: str) -> str:
     return f.emit(f"atomicrmw {what} ptr {place}, i64 {value} acq_rel")
 
 
+def _line(f: Function, made: str) -> str:
+    """Where arrays begin in a piece of memory."""
+    line = f.whole("and", f.whole("add", f.address("ptr", made), "127"), "-64")
+    return f.address("i64", line)
+
+
 def _print_take() -> str:
     f = Function()
     found = f.variable("ptr", "null")
@@ -113,17 +119,26 @@ def _print_take() -> str:
     made = f.read("ptr", found)
     f.write("ptr", f.read("ptr", "%list"), made)
     f.write("ptr", made, "%list")
-    line = f.whole("and", f.whole("add", f.address("ptr", made), "127"), "-64")
-    f.give(f"ptr {f.address('i64', line)}")
+    f.store("0", made, str(MARK), "i64")
+    f.give(f"ptr {_line(f, made)}")
     f.label("none")
     return f.function("ptr @take(ptr %list, i64 %bytes) noinline #0", "ret ptr null")
 
 
-def _print_release() -> str:
+MARK = 2
+"""The word of a piece of memory that says how many of its bytes are balls."""
+
+
+def print_release(clears: str = "") -> str:
+    """The function that frees pieces of memory; `clears`: what frees the parts of balls in them before."""
     f = Function()
     f.label("next")
     made = f.read("ptr", "%list")
     f.leave_if(f.compare("eq", made, "%mark", "ptr"), "end")
+    if clears:
+        balls = f.load(made, str(MARK), "i64")
+        with f.when(f.compare("ne", balls, "0")):
+            f.do(f"call void @{clears}(ptr {_line(f, made)}, i64 {balls})")
     f.write("ptr", f.read("ptr", made), "%list")
     size = f.load(made, "1", "i64")
     worth = f.both(f.compare("uge", size, str(LARGE)), f.compare("ule", size, str(POOLED)))
@@ -190,7 +205,7 @@ def _print_reserve() -> str:
 
 
 PRELUDE = "\n".join([
-    _WHOLE, _print_take(), _print_release(), _print_unpool(), _print_unpark(), _print_keep(),
+    _WHOLE, _print_take(), print_release(), _print_unpool(), _print_unpark(), _print_keep(),
     _print_reserve(), "",
 ])  # fmt: skip
 """Functions of every kernel: whole division rounded down; memory that is in a list, of which
@@ -273,7 +288,15 @@ class Memory(Expressions):
             f"store {of} {value}, ptr {address}, align {self.element_bytes(kind)}"
         )
 
+    def value_at(self, kind: str, address: str, *names: str) -> str:
+        """Print a load of a number that gets these names."""
+        return self.emit(self.element_type(kind), self.load(kind, address))
+
     # ------------------------------------------------------------- allocations
+    def cell(self, kind: str) -> str:
+        """A place for a number that a loop carries."""
+        return self.variable(self.element_type(kind))
+
     def variable(self, kind: str, scope: Scope | None = None) -> str:
         """A variable of the function that a scope is in; what is computed further out than it
         is asked for belongs to another function than the part of a build that needs it."""
@@ -304,11 +327,16 @@ class Memory(Expressions):
         size = self.bytes_of(shape, kind)
         scope = self.scope_of(*shape)
         scope.allocates = True
-        address = self.emit("ptr", f"call ptr @take(ptr {self.allocation}, i64 {size})", scope)
+        taken = f"call ptr @{self.taker(kind)}(ptr {self.allocation}, i64 {size})"
+        address = self.emit("ptr", taken, scope)
         self.require(f"icmp ne ptr {address}, null", NO_MEMORY, scope)
         slot = Slot(self.variable("ptr", scope), scope.depth)
         scope.lines.append(f"store ptr {address}, ptr {slot.pointer}")
         return slot
+
+    def taker(self, kind: str) -> str:
+        """The function that takes memory for elements of a kind."""
+        return "take"
 
     def require(self, test: str, code: int, scope: Scope | None = None) -> None:
         """Leave the kernel with a code unless a test holds."""

@@ -80,6 +80,7 @@ class Scope(scopes.Scope[Stored]):
         lane computes there, bit by bit.
     assumed : indices that are known to be within a size.
     restored : names that came as vectors.
+    balls : registers of balls by what they are the values of (`in_balls`).
     """
 
     vectors: dict[Hashable, str] = field(default_factory=dict)
@@ -87,6 +88,7 @@ class Scope(scopes.Scope[Stored]):
     varies: dict[Expr, bool] = field(default_factory=dict)
     assumed: set[tuple[Expr, Expr]] = field(default_factory=set)
     restored: set[Expr] = field(default_factory=set)
+    balls: dict[Hashable, str] = field(default_factory=dict)
     entry: list[str] | None = None
     alike: bool = False
     allocates: bool = False

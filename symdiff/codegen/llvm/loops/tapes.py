@@ -125,9 +125,7 @@ class Tapes(Memory):
         if r.type.shape:
             self.scope.names[r.name] = Stored(address, r.type.shape, r.type.kind)
             return
-        of = self.element_type(r.type.kind)
-        value = self.emit(of, self.load(r.type.kind, address))
-        self.scope.names[r.name] = value
+        self.scope.names[r.name] = self.value_at(r.type.kind, address, r.name)
 
     def slice(self, tape: Tape, which: str) -> str:
         """The address of one of the values of a counted loop."""

@@ -1,0 +1,108 @@
+"""Programs in compiled balls do what the reference interpreter does with 400 bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import special
+
+from symdiff import symgrad
+from symdiff.errors import UnsupportedError
+from symdiff.interpret.loops import Precise, run
+from symdiff.ir.loop_program import LoopProgram
+from symdiff.pipeline.lowered.loops import LoweredProgram
+from symdiff.runtime.loops import ball_program
+from symdiff.runtime.loops.ball_program import BallProgram
+from symdiff.runtime.loops.call import UnfinishedError
+from symdiff.runtime.loops.program_keys import fingerprint
+from symdiff.runtime.loops.recomputed import Recomputed
+from tests.array_corpus import PROGRAMS, WITH_GRADIENT, Case, passed
+from tests.traced_corpus import gradient, value
+
+
+def check(program: LoopProgram, case: Case, choices: tuple[int, ...]) -> None:
+    tiers = LoweredProgram(program)
+    made = tiers.in_balls()
+    kernel = BallProgram(made, fingerprint(made), True)
+    for seed, sizes in enumerate(case.sizes(choices)):
+        for args in passed(program, case.arguments(sizes, seed)):
+            want = run(tiers.exact, args, Precise(400))
+            for got, w in zip(kernel(args, False, True), want, strict=True):
+                close(got, w, sizes)
+
+
+def close(got: ball_program.Result, want: Any, sizes: Any) -> None:
+    numbers = np.array([float(v) for v in np.asarray(want).ravel()]).reshape(np.shape(want))
+    assert np.shape(got.value) == numbers.shape, sizes
+    good = np.broadcast_to(got.good, numbers.shape)
+    assert (good | ~np.isfinite(numbers)).all(), sizes
+    np.testing.assert_allclose(np.asarray(got.value)[good], numbers[good], rtol=1e-15, atol=1e-100, err_msg=str(sizes))  # fmt: skip
+
+
+FEW = PROGRAMS[::12]
+
+
+@pytest.mark.parametrize("case", FEW, ids=lambda c: c.name)
+def test_some_values(case: Case) -> None:
+    check(value(case), case, (0, 2, 5))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", PROGRAMS, ids=lambda c: c.name)
+def test_values(case: Case) -> None:
+    check(value(case), case, (0, 1, 2, 7))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", WITH_GRADIENT, ids=lambda c: c.name)
+def test_gradients(case: Case) -> None:
+    check(gradient(case), case, (0, 2, 7))  # computed numbers that are equal leave kinks open
+
+
+def moments(x):
+    return np.log(np.mean(x * x) - np.mean(x) ** 2)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_without_flints_symbols_formulas_serve(
+    monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    monkeypatch.setattr(ball_program, "is_there", lambda: there)
+    made = []
+    formula = Recomputed._formula
+    monkeypatch.setattr(Recomputed, "_formula", lambda self, v: made.append(self) or formula(self, v))  # fmt: skip
+    near = np.array([0.25, 3.0, 1.5, 7.0, 5.0])
+    x, d = 1e8 + near, near - near.mean()
+    f = symgrad(moments, verify=False)
+    np.testing.assert_allclose(f(x), np.log(np.mean(d * d)), rtol=1e-15)
+    np.testing.assert_allclose(f.grad(x), 2 * d / np.sum(d * d), rtol=1e-14)
+    assert bool(made) != there
+
+
+def program_of(fun, *args):
+    source = symgrad(fun)._source
+    return LoweredProgram(source.raw({}, source.shapes({}, args)))
+
+
+def test_a_call_has_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    def turned(x):
+        y = 0.3
+        for v in x:
+            y = v * y * (1 - y)
+        return y
+
+    x = np.full(1_000_000, 3.9)
+    made = program_of(turned, x).in_balls()
+    kernel = BallProgram(made, fingerprint(made), False)
+    monkeypatch.setattr(ball_program, "WATCHES", 1)
+    with pytest.raises(UnfinishedError):
+        kernel([x], False, False)
+
+
+def test_what_has_no_c_function_is_refused() -> None:
+    x = np.ones(3)
+    made = program_of(lambda x: np.sum(special.gammainc(x[:-1], x[1:])), x).in_balls()
+    with pytest.raises(UnsupportedError, match="C function"):
+        BallProgram(made, 1, False)
