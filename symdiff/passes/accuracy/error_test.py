@@ -139,13 +139,9 @@ def flagged_where(
         if output in unbounded:
             sizes = sizes + work.size(output)
         tests.append((output, units))
-    total = ir.or_(ir.not_(work.within(tests)), work.unsafe)
-    if work.apart is not None:
-        total = ir.or_(total, work.apart.unsafe)
-    if work.left is not None:
-        total = ir.or_(total, ir.not_(work.left.all_safe(work.corrected)))
-    if work.values is not None:
-        total = ir.or_(total, ir.not_(work.values.all_safe(work.results)))
+    total = ir.not_(work.within(tests))
+    for output, _ in tests:
+        total = ir.or_(total, work.unsafe[output])
     if not lean:
         if sizes is not ZERO:
             total = ir.or_(total, ir.not_(ir.lt(sizes, INF)))
