@@ -65,7 +65,8 @@ def _either(a: Taken, b: Taken) -> Taken:
     if a <= b or b <= a:
         return a & b
     one = ir.or_(_all(a - b), _all(b - a))
-    return a & b | ({(one, True)} if len(ir.topological((one,))) <= LARGEST else set())
+    small = one is not ir.TRUE and len(ir.topological((one,))) <= LARGEST
+    return a & b | ({(one, True)} if small else set())
 
 
 def _all(taken: Taken) -> Expr:
@@ -95,9 +96,10 @@ def _sum(r: lp.Carried, under: Sequence[tuple[Expr, bool]]) -> lp.Carried:
 
 
 def _chosen(under: Sequence[tuple[Expr, bool]], value: Expr) -> Expr:
-    """A value, or 0 where a condition does not hold that may decide whether it is singular."""
-    for c, holds in [(c, holds) for c, holds in under if _may_be_singular(value, c)]:
-        value = ir.where(c, value, ZERO) if holds else ir.where(c, ZERO, value)
+    """A value, or 0 where conditions do not hold, if one of them may decide whether it is singular."""
+    if any(_may_be_singular(value, c) for c, _ in under):
+        for c, holds in under:
+            value = ir.where(c, value, ZERO) if holds else ir.where(c, ZERO, value)
     return value
 
 
