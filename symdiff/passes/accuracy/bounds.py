@@ -24,14 +24,11 @@ from symdiff import ir
 from symdiff.ir import (
     ABS,
     ADD,
-    AND,
     COMPARISONS,
     DIV,
-    FALSE,
     INF,
     MUL,
     NEG,
-    OR,
     POW,
     SIGN,
     SUB,
@@ -63,7 +60,14 @@ from symdiff.lowering.target import (
     MAX_CHAIN,
     PLAIN,
 )
-from symdiff.passes.accuracy.residual import LIGHT_FUNCTIONS, PRODUCTS, Bound, ResidualBounds
+from symdiff.passes.accuracy.residual import (
+    LIGHT_FUNCTIONS,
+    PRODUCTS,
+    Bound,
+    Conditions,
+    ResidualBounds,
+    safe_above,
+)
 from symdiff.passes.analysis.band_extent import largest
 from symdiff.passes.analysis.signs import Signs
 
@@ -95,7 +99,7 @@ class Bounds:
     lean : whether the processor flags overflow and underflow.
     bounds : the bounds of all nodes so far.
     inherent : units of rounding each node would carry if nothing cancelled.
-    unsafe : where a node depends on the rounding of a value that decides a branch or a step.
+    safe : conditions under which no value that decides a branch or a step of a node depends on rounding.
     apart : the bounds of the nodes that are rounded by themselves.
     functions : their parts due to functions, in which an operation counts as `unit`.
     series : see `extent.series_in_bands`.
@@ -108,7 +112,7 @@ class Bounds:
     signs: Signs = field(default_factory=Signs)
     bounds: dict[Expr, Bound] = field(default_factory=dict)
     inherent: dict[Expr, Fraction] = field(default_factory=dict)
-    unsafe: dict[Expr, Expr] = field(default_factory=dict)
+    safe: dict[Expr, Conditions] = field(default_factory=dict)
     fuses: bool = False
     lean: bool = False
     chain: int = MAX_CHAIN
@@ -123,7 +127,7 @@ class Bounds:
 
     def of(self, e: Expr) -> Bound:
         for node in ir.topological((e,), self.bounds):
-            self.unsafe[node] = unsafe_above(node, [self.unsafe[a] for a in node.args])
+            self.safe[node] = safe_above(node, [self.safe[a] for a in node.args])
             self.bounds[node] = self._local(node)
             if node in self.series:
                 self.bounds[node] = self._over_band(self.series[node], self.bounds[node])
@@ -165,7 +169,7 @@ class Bounds:
         if most < LARGEST_LOGARITHM:
             large, size = Fraction(math.exp(most)), ir.abs_(e.args[0])
             small = ir.and_(ir.lt(ZERO, size), ir.lt(size, ir.const(1 / large)))
-            self._flag(e, ir.or_(ir.lt(ir.const(large), size), small))
+            self._demand(e, ir.not_(ir.or_(ir.lt(ir.const(large), size), small)))
 
     def size(self, e: Expr) -> Expr:
         """|e|, without the bars where they change nothing."""
@@ -310,10 +314,10 @@ class Bounds:
         if light and part == LIGHT_FUNCTIONS:
             if self.functions is None:
                 self.functions = replace(
-                    self.apart, bounds={}, inherent={}, unsafe={}, unit=PRODUCTS / LIGHT_FUNCTIONS
+                    self.apart, bounds={}, inherent={}, safe={}, unit=PRODUCTS / LIGHT_FUNCTIONS
                 )
             bound = self.functions.of(e)
-        self.unsafe[node] = ir.or_(self.apart.unsafe[e], ir.not_(self.left.all_safe((e,))))
+        self.safe[node] = self.apart.safe[e] | self.left.safe[e]
         self.compensated.update(ir.topological((e,), self.compensated))
         error = bound.more + self._times(e, bound.relative)
         return Bound(max(Fraction(2), 1 + bound.k * part), ir.const(part) * error + series)
@@ -326,7 +330,7 @@ class Bounds:
         if self.values is None:
             self.values = ResidualBounds(self.apart.bounds, self.apart.slopes, errorless=True)
         self.values.of(e)
-        self.unsafe[node] = ir.or_(self.apart.unsafe[e], ir.not_(self.values.all_safe((e,))))
+        self.safe[node] = self.apart.safe[e] | self.values.safe[e]
         self.compensated.update(ir.topological((e,), self.compensated))
         return bound
 
@@ -382,9 +386,9 @@ class Bounds:
         return ZERO if error is ZERO else self.size(a) * error
 
     # --------------------------------------------------------------- decisions
-    def _flag(self, e: Expr, condition: Expr) -> None:
-        """Flag a node where a condition holds."""
-        self.unsafe[e] = ir.or_(self.unsafe[e], condition)
+    def _demand(self, e: Expr, condition: Expr) -> None:
+        """Flag a node where a condition does not hold."""
+        self.safe[e][condition] = None
 
     def _decide(self, e: Expr, difference: Expr) -> None:
         """Flag what depends on the sign of the difference of its arguments within the error of these;
@@ -402,13 +406,12 @@ class Bounds:
 
     def _rounded_integer(self, e: Expr) -> None:
         """Flag integers that are computed in doubles and may be no numbers of the type."""
-        self._flag(e, ir.lt(ir.const(INTEGERS[self.dtype]), ir.abs_(e)))
+        self._demand(e, ir.not_(ir.lt(ir.const(INTEGERS[self.dtype]), ir.abs_(e))))
 
     def _near(self, e: Expr, difference: Expr, error: Expr) -> None:
         if error is not ZERO:
             unit = ir.const(Fraction(1, 2 ** UNITS[self.dtype]))
-            safe = ir.lt(unit * error, ir.abs_(difference))
-            self._flag(e, ir.not_(safe))
+            self._demand(e, ir.lt(unit * error, ir.abs_(difference)))
 
     # --------------------------------------------------------- without cancelling
     def _inherent(self, e: Expr) -> Fraction:
@@ -430,24 +433,6 @@ class Bounds:
         if op in (NEG, ABS, WHERE, *EXTREMES):
             return max(ks)
         return max(ks) + self._own_error(e)
-
-
-def unsafe_above(e: Expr, unsafe: Sequence[Expr]) -> Expr:
-    """Where a node depends on arguments that may be wrong where these conditions hold: a choice
-    not on the side that is not taken, and a conjunction not where one operand is surely false."""
-    if e.op is WHERE:
-        condition, (own, yes, no) = e.args[0], unsafe
-        if yes is not no:
-            yes, no = ir.and_(condition, yes), ir.and_(ir.not_(condition), no)
-        return ir.or_(own, ir.or_(yes, no))
-    if e.op in (AND, OR):
-        a, b = e.args if e.op is AND else map(ir.not_, e.args)
-        x, y = unsafe
-        return ir.or_(ir.or_(ir.and_(x, b), ir.and_(y, a)), ir.and_(x, y))
-    found: Expr = FALSE
-    for condition in unsafe:
-        found = ir.or_(found, condition)
-    return found
 
 
 def is_exact(q: Fraction, dtype: str = "float64") -> bool:

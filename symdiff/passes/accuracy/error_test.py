@@ -37,7 +37,7 @@ from symdiff.ir.functions import ATAN, COS, ERF, EXP, EXTREMES, SIN, TANH
 from symdiff.ir.plain import is_decided
 from symdiff.lowering.target import COMPENSATED, LIGHT, MAX_CHAIN, PLAIN
 from symdiff.passes.accuracy.bounds import STEPS, Bounds
-from symdiff.passes.accuracy.residual import plainly
+from symdiff.passes.accuracy.residual import all_of, plainly
 from symdiff.passes.analysis.band_extent import series_in_bands
 from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.analysis.underflow import outside
@@ -139,9 +139,8 @@ def flagged_where(
         if output in unbounded:
             sizes = sizes + work.size(output)
         tests.append((output, units))
-    total = ir.not_(work.within(tests))
-    for output, _ in tests:
-        total = ir.or_(total, work.unsafe[output])
+    safe = {c: None for output, _ in tests for c in work.safe[output]}
+    total = ir.or_(ir.not_(work.within(tests)), ir.not_(all_of(safe)))
     if not lean:
         if sizes is not ZERO:
             total = ir.or_(total, ir.not_(ir.lt(sizes, INF)))

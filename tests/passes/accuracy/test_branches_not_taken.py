@@ -174,7 +174,9 @@ def test_an_undecided_comparison_counts_only_where_it_is_read():
     flagged = flagged_where((ir.where(ir.and_(ir.not_(either), far), x, y),))
 
     def holds(*point):
-        return bool(evaluate(flagged, Doubles(), {"x": np.float64(point[0]), "y": np.float64(point[1])}))
+        return bool(
+            evaluate(flagged, Doubles(), {"x": np.float64(point[0]), "y": np.float64(point[1])})
+        )
 
     assert holds(2.0, 1 + 5e-5)
     assert not holds(2.0, 3.0)
