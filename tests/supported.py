@@ -25,6 +25,8 @@ EVERYWHERE = frozenset(
     ("out", "order", "casting", "subok", "where", "like", "device", "memo", "_nil")
 )
 """Parameters that the tracer takes for all functions of NumPy, or that only say how to compute."""
+DEFAULT_ONLY = ("None", "Literal[False]", "tuple[()]")
+"""Annotations of parameters that take nothing but their default."""
 MODULES = {
     "builtins": "Python",
     "math": "math",
@@ -101,13 +103,15 @@ def refused(function: Any, implementation: Callable[..., Any]) -> list[str]:
         del ours[0]
     if any(p.kind is p.VAR_KEYWORD for p in ours):
         return []
-    taken = {p.name for p in ours} | EVERYWHERE
+    taken = {p.name for p in ours if p.annotation not in DEFAULT_ONLY} | EVERYWHERE
+    named = {p.name for p in ours}
     places = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in ours)
     if any(p.kind is p.VAR_POSITIONAL for p in ours):
         places = len(theirs)
     found = []
     for k, p in enumerate(theirs):
         by_place = k < places and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        by_place = by_place and p.name not in named
         if p.default is not p.empty and p.name not in taken and not by_place:
             found.append(p.name)
     return found

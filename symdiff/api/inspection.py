@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from symdiff.diagnostics.report import Report
+    from symdiff.diagnostics.report import Finding, Report
 import numpy as np
 
 from symdiff import ir
@@ -219,22 +219,38 @@ def measured_report(f: Any) -> Report:
     """What was traced, cancelled and found, and the measured accuracy."""
     if (by_value := by_values.report(f)) is not None:
         return by_value
+    from symdiff.diagnostics.report import Finding
+
+    lists = _lists_of_numbers(f)
     f = twin_of(f)
     raw = f._source.raw(f._default_static())
     if isinstance(raw, LoopProgram):
-        from symdiff.diagnostics.report import Finding
         from symdiff.export.loops import array_report
 
         told: Report = f._with_calls(array_report(raw, f._wrt()))
         promise = Finding("accuracy", PROMISES[f._options.accuracy])
-        return replace(
-            told, findings=(*told.findings, promise), page=lambda report: _page(f, report)
-        )
+        findings = (*told.findings, *lists, promise)
+        return replace(told, findings=findings, page=lambda report: _page(f, report))
     from symdiff.diagnostics.certify import accuracy
     from symdiff.diagnostics.report import report
 
     found: Report = f._with_calls(replace(report(f.raw_program, f._wrt()), accuracy=accuracy(f)))
-    return replace(found, page=lambda report: _page(f, report))
+    findings = (*found.findings, *lists)
+    return replace(found, findings=findings, page=lambda report: _page(f, report))
+
+
+def _lists_of_numbers(f: Any) -> tuple[Finding, ...]:
+    """What a report says of arguments that are lists of numbers, where an array may be meant."""
+    from symdiff.diagnostics.report import Finding
+
+    found = of_leaves(f)
+    names = [
+        name
+        for name, node in zip(f._source.parameters.real, found[0] if found else (), strict=False)
+        if node.kind == "list" and all(k == pytrees.LEAF for k in node.children)
+    ]
+    text = "{0} as a list of numbers: gradients by {0} are lists, those by np.array({0}) arrays"
+    return tuple(Finding("taken", text.format(name)) for name in names)
 
 
 def _page(f: Any, report: Report) -> str:

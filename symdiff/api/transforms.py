@@ -2,19 +2,44 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
-from typing import Any, Protocol, TypedDict, Unpack, overload
+from typing import Any, Protocol, TypedDict, TypeVar, Unpack, cast, overload
 
 import symdiff.api.directional  # noqa: F401  (it adds to the derivatives that functions have)
 from symdiff.api import compositions
 from symdiff.api.function import SymbolicFunction, of_expressions, symbolic
 from symdiff.api.typed import Q, S
-from symdiff.errors import SymdiffError, outermost
+from symdiff.errors import CallError, SymdiffError, outermost
 from symdiff.frontend import is_sympy, runs_when_traced
 from symdiff.pipeline.options import Domain, Options
 
 Wrt = str | int | Sequence[str | int] | None
+RENAMED = {
+    "argnum": "wrt",
+    "argnums": "wrt",
+    "static_argnames": "static",
+    "static_argnums": "static",
+}
+"""Keywords of other packages, and what they are called here."""
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def _renames_keywords(function: _Function) -> _Function:
+    """Refuse keywords of other packages by the name they have here."""
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        for key in kwargs.keys() & RENAMED.keys():
+            raise CallError(
+                f"{function.__name__}() got an unexpected keyword argument '{key}'",
+                hint=f"it is called '{RENAMED[key]}', and takes names or positions of parameters",
+            )
+        return function(*args, **kwargs)
+
+    return cast(_Function, called)
 
 
 class Keywords(TypedDict, total=False):
@@ -52,6 +77,7 @@ def symgrad(fun: Callable[Q, S], **options: Unpack[Keywords]) -> SymbolicFunctio
 def symgrad(fun: Any, **options: Unpack[Keywords]) -> SymbolicFunction: ...
 @runs_when_traced
 @outermost
+@_renames_keywords
 def symgrad(
     fun: Any = None,
     *,
@@ -187,6 +213,8 @@ def grad(
     fun: Callable[Q, Any], wrt: Wrt = None, *, holomorphic: bool = False, has_aux: bool = False
 ) -> SymbolicFunction[Q, Any]: ...
 @runs_when_traced
+@outermost
+@_renames_keywords
 def grad(
     fun: Any, wrt: Wrt = None, *, holomorphic: bool = False, has_aux: bool = False
 ) -> Any:  # fmt: skip
@@ -221,6 +249,8 @@ def value_and_grad(
     fun: Callable[Q, S], wrt: Wrt = None, *, holomorphic: bool = False, has_aux: bool = False
 ) -> SymbolicFunction[Q, tuple[S, Any]]: ...
 @runs_when_traced
+@outermost
+@_renames_keywords
 def value_and_grad(
     fun: Any, wrt: Wrt = None, *, holomorphic: bool = False, has_aux: bool = False
 ) -> Any:  # fmt: skip
@@ -241,6 +271,8 @@ def jacobian(
     fun: Callable[Q, Any], wrt: Wrt = None, *, holomorphic: bool = False
 ) -> SymbolicFunction[Q, Any]: ...
 @runs_when_traced
+@outermost
+@_renames_keywords
 def jacobian(fun: Any, wrt: Wrt = None, *, holomorphic: bool = False) -> Any:
     """The Jacobian of a function that returns several values; for `holomorphic` see `grad`."""
     return compositions.differentiated(_function(fun, wrt), holomorphic, False).jacobian
@@ -251,6 +283,8 @@ def hessian(fun: SymbolicFunction[Q, Any], wrt: Wrt = None) -> SymbolicFunction[
 @overload
 def hessian(fun: Callable[Q, Any], wrt: Wrt = None) -> SymbolicFunction[Q, Any]: ...
 @runs_when_traced
+@outermost
+@_renames_keywords
 def hessian(fun: Any, wrt: Wrt = None) -> Any:
     """The Hessian of a function."""
     return _function(fun, wrt).hessian

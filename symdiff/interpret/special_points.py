@@ -97,7 +97,8 @@ class SpecialPoints:
     wrong : holds where formulas were found to be wrong.
     settled : comparisons of guards, of real numbers, that need no further treatment: formulas are
         wrong there, or the function is continuous.
-    jumps : branches at whose guards the function jumps, unless parameters have special values.
+    jumps : branches at whose guards the function jumps, unless parameters have special values;
+        without those of parameters that only conditions use, by which the function is a step.
     """
 
     condition: Expr = FALSE
@@ -166,7 +167,9 @@ def special_points(
     found = [p for p in places if p.asks or p.condition in trial.jumps]
     doubts = [*(p.condition for p in unknown), *_several([*found, *others], len(pairs) > PAIRS)]
     every = functools.reduce(or_, doubts, met)
-    return SpecialPoints(every, met, frozenset(exactly(settled)), tuple(p.at for p in jumps))
+    used = set(ir.reached(outputs, lambda e: e.args[1:] if e.op is WHERE else e.args))
+    guards = tuple(p.at for p in jumps if not used.isdisjoint(ir.variables(p.zeros)))
+    return SpecialPoints(every, met, frozenset(exactly(settled)), guards)
 
 
 def _pairs(places: Sequence[Place]) -> list[tuple[Place, Place]]:

@@ -401,11 +401,20 @@ def masked(
             strict.update(condition for condition, real in read if real not in kept)
         inside = TRUE
         for condition in captured.domain_of(of):
-            if _plainer(condition) not in enforced and signs.holds(condition) is not True:
+            if _plainer(condition) not in enforced and not _is_held(condition, signs):
                 held = condition if condition in strict else _unless_outside(condition)
                 inside = ir.and_(inside, held)
         outputs.append(ir.where(inside, output, NAN))
     return replace(program, outputs=tuple(outputs), domain=())
+
+
+def _is_held(condition: Expr, signs: Signs) -> bool:
+    """Whether a condition of a domain holds everywhere, as written or with its terms cancelled:
+    balls cannot prove that a sum such as cos(x)**2 + sin(x)**2 is at most 1."""
+    if signs.holds(condition):
+        return True
+    (found,) = cancel((condition,)) if condition.op in (ir.LT, ir.LE) else (condition,)
+    return found is TRUE or signs.holds(found) is True
 
 
 def _plainer(condition: Expr) -> Any:

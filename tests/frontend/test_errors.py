@@ -486,6 +486,69 @@ model.py:2:12: key 'b' is not in the dictionary
            ^
 """,
     ),
+    "missing_key_deleted": (
+        """
+def f(x):
+    d = {"a": x}
+    del d["b"]
+    return d["a"]
+""",
+        """
+model.py:3:9: key 'b' is not in the dictionary
+    del d["b"]
+        ^
+""",
+    ),
+    "missing_key_popped": (
+        """
+def f(x):
+    d = {"a": x}
+    return d.pop("b")
+""",
+        """
+model.py:3:12: key 'b' is not in the dictionary
+    return d.pop("b")
+           ^
+""",
+    ),
+    "missing_key_in_loop": (
+        """
+def f(x):
+    d = {"a": x}
+    while d["a"] < 9:
+        d["b"] += d["a"]
+    return d["a"]
+""",
+        """
+model.py:4:9: key 'b' is not in the dictionary
+    d["b"] += d["a"]
+    ^
+""",
+    ),
+    "list_arithmetic": (
+        """
+def f(x):
+    return [x, 1.0] - [x, 2.0]
+""",
+        """
+model.py:2:12: '-' of a list and a list
+    return [x, 1.0] - [x, 2.0]
+           ^
+hint: np.array(...) makes an array of a list; gradients by lists are lists
+""",
+    ),
+    "list_method_of_array": (
+        """
+def f(x):
+    return [x, 1.0].sum()
+""",
+        """
+model.py:2:12: a list has no method 'sum'
+    return [x, 1.0].sum()
+           ^
+hint: np.array(...) makes an array of a list; gradients by lists are lists
+""",
+    ),
     "unbound_name": (
         """
 def f(x):

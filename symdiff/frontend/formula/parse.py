@@ -425,7 +425,11 @@ class _Parser:
             return name
         if name in CONSTANTS or name in self.params or len(name) == 1:
             self._fail(node, f"{name} is not a function", f"write {name}*(...) for a product")
-        close = difflib.get_close_matches(name, FUNCTIONS, n=3)
+        close = [
+            f
+            for f in difflib.get_close_matches(name, FUNCTIONS, n=3, cutoff=0.75)
+            if abs(len(f) - len(name)) <= 1 + len(name) // 4
+        ]
         hint = f"did you mean {' or '.join(close)}?" if close else ""
         self._fail(node, f"the function {name} is not known", hint)
 

@@ -10,7 +10,7 @@ from symdiff.frontend.library import collections_names
 from symdiff.frontend.library.builtin_functions import dictionary
 from symdiff.frontend.library.collections_names import changing
 from symdiff.frontend.library.ordering import sorted_list
-from symdiff.frontend.syntax.containers import elements, plain, position, text_of
+from symdiff.frontend.syntax.containers import elements, plain, position, present, text_of
 from symdiff.frontend.syntax.operators import compare, truth
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Cond, Refused
@@ -21,7 +21,8 @@ def _setdefault(t: Tracer, owner: Any, k: Any, default: Any = None) -> Any:
 
 
 def _dict_pop(t: Tracer, owner: Any, k: Any, *default: Any) -> Any:
-    return t.wrap(owner.pop(plain(k), *default))
+    k = plain(k)
+    return t.wrap(owner.pop(k, *default) if default else owner.pop(present(owner, k)))
 
 
 def _update(t: Tracer, owner: dict[Any, Any], /, *args: Any, **kwargs: Any) -> None:

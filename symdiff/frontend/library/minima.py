@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -271,7 +271,7 @@ def _descended(parts: Any, f: Any, x0: Any) -> Any:
 
 def minimize(
     fun: Any, x0: Any, args: Any = (), method: Any = None, jac: Any = None, hess: Any = None,
-    hessp: Any = None, bounds: Any = None, constraints: Any = (), tol: Any = None,
+    hessp: Any = None, bounds: None = None, constraints: tuple[()] = (), tol: Any = None,
     callback: Any = None, options: Any = None,
 ) -> Any:  # fmt: skip
     if bounds is not None or constraints != () or jac is True:
@@ -281,7 +281,7 @@ def minimize(
 
 
 def minimize_scalar(
-    fun: Any, bracket: Any = None, bounds: Any = None, args: Any = (), method: Any = None,
+    fun: Any, bracket: Any = None, bounds: None = None, args: Any = (), method: Any = None,
     tol: Any = None, options: Any = None,
 ) -> Any:  # fmt: skip
     """The minimum, from the least point of the bracket; SciPy begins with 0 and 1."""
@@ -300,11 +300,11 @@ def minimize_scalar(
 
 
 def least_squares(
-    fun: Any, x0: Any, jac: Any = "2-point", bounds: Any = None, method: Any = "trf",
+    fun: Any, x0: Any, jac: Any = "2-point", bounds: None = None, method: Any = "trf",
     ftol: Any = 1e-8, xtol: Any = 1e-8, gtol: Any = 1e-8, x_scale: Any = 1.0, loss: Any = "linear",
     f_scale: Any = 1.0, diff_step: Any = None, tr_solver: Any = None, tr_options: Any = None,
     jac_sparsity: Any = None, max_nfev: Any = None, verbose: Any = 0, args: Any = (),
-    kwargs: Any = None,
+    kwargs: None = None,
 ) -> Any:  # fmt: skip
     if bounds is not None or loss != "linear" or kwargs:
         raise TypeError("least_squares() with bounds, a loss or kwargs is not supported")
@@ -315,8 +315,8 @@ def least_squares(
 
 def curve_fit(
     f: Any, xdata: Any, ydata: Any, p0: Any = None, sigma: Any = None, absolute_sigma: bool = False,
-    check_finite: Any = None, bounds: Any = None, method: Any = None, jac: Any = None, *,
-    full_output: bool = False, maxfev: Any = None, x_scale: Any = None, ftol: Any = None, xtol: Any = None,
+    check_finite: Any = None, bounds: None = None, method: Any = None, jac: Any = None, *,
+    full_output: Literal[False] = False, maxfev: Any = None, x_scale: Any = None, ftol: Any = None, xtol: Any = None,
     gtol: Any = None, max_nfev: Any = None, loss: Any = "linear", f_scale: Any = None,
 ) -> Any:  # fmt: skip
     """The fitted parameters, starting at 1 by default, as in SciPy. There may be many data points:

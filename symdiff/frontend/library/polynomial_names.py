@@ -63,6 +63,17 @@ def polysub(a1: ArrayLike, a2: ArrayLike) -> Any:
 
 
 # ------------------------------------------------- coefficients from the lowest degree on
+def poly(seq_of_zeros: ArrayLike) -> Any:
+    roots = np.atleast_1d(np.asarray(seq_of_zeros))
+    if np.ndim(roots) != 1:
+        raise TypeError("np.poly() of a matrix is not supported: give it the eigenvalues")
+    found = np.zeros(len(roots) + 1, dtype=roots.dtype)
+    found[0] = 1
+    for k in range(len(roots)):
+        found[1:] = found[1:] - roots[k] * found[:-1]
+    return found
+
+
 def polynomial_value(x: Any, c: ArrayLike) -> Any:
     return np.polyval(_vector(c)[::-1], x)
 
@@ -138,7 +149,7 @@ def lagval(x: Any, c: ArrayLike) -> Any:
 
 
 TABLE = (
-    rows("numpy", 1, vander, polyder, polyint)
+    rows("numpy", 1, vander, poly, polyder, polyint)
     | rows("numpy", 2, polyfit, polymul, polyadd, polysub)
     | rows(
         "numpy.polynomial.polynomial", 2, polymul, polyadd=rising_sum, polysub=rising_difference,

@@ -118,11 +118,19 @@ def triu_indices_from(arr: ArrayLike, k: int = 0) -> Any:
     return triu_indices(arr.shape[0], k, arr.shape[1])
 
 
-def sliding_window_view(x: ArrayLike, window_shape: int, axis: int | None = None) -> Any:
-    k = (0 if axis is None else axis) % np.ndim(x)
-    a = np.moveaxis(x, k, -1)
-    places = np.arange(a.shape[-1] - window_shape + 1)[:, None] + np.arange(window_shape)
-    return np.moveaxis(a[..., places], -2, k)
+def sliding_window_view(x: ArrayLike, window_shape: Any, axis: Any = None) -> Any:
+    sizes = window_shape if isinstance(window_shape, (tuple, list)) else (window_shape,)
+    rank = np.ndim(x)
+    axes = range(rank) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
+    if len(sizes) != len(axes):
+        raise ValueError("window_shape and axis have different lengths")
+    found = x
+    for i in range(len(sizes)):
+        k = axes[i] % rank
+        a = np.moveaxis(found, k, -1)
+        places = np.arange(a.shape[-1] - sizes[i] + 1)[:, None] + np.arange(sizes[i])
+        found = np.moveaxis(a[..., places], -2, k)
+    return found
 
 
 def delete(arr: ArrayLike, obj: int, axis: int | None = None) -> Any:

@@ -268,7 +268,12 @@ _HINTS: tuple[tuple[Any, str], ...] = (
     (input, "pass the value as an argument"),
     (open, "read the file before, and pass its values as arguments"),
     *((function, _ROOTS) for function in (np.roots, np.linalg.eig, np.linalg.eigvals)),
+    (np.nditer, "loop over a.flat, or over np.ndindex(a.shape)"),
 )
+_UFUNC_HINTS = {
+    "wofz": "the real part at x + 1j*y with y >= 0 is sqrt(pi)*voigt_profile(x, sqrt(0.5), y)",
+}
+"""By the names of functions of SciPy's, which is not imported for them."""
 MODULE_HINTS = {
     "time": _FROZEN,
     "datetime": _FROZEN,
@@ -287,6 +292,8 @@ def hint(function: Any) -> str:
     for known, text in _HINTS:
         if function is known:
             return text
+    if isinstance(function, np.ufunc) and function.__name__ in _UFUNC_HINTS:
+        return _UFUNC_HINTS[function.__name__]
     owner = type(getattr(function, "__self__", None))
     for module in (getattr(function, "__module__", None), owner.__module__):
         for name, text in MODULE_HINTS.items():

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from symdiff.frontend.library import splines
 from symdiff.frontend.library.complex_numbers.of_operators import pair
 from symdiff.frontend.library.distributions import (
     log_gamma,
@@ -26,10 +27,33 @@ def convolve(in1: ArrayLike, in2: ArrayLike, mode: str = "full", method: str = "
     """Convolution of arrays with any number of axes, by sums; SciPy's result differs by
     rounding."""
     a, b = np.asarray(in1), np.asarray(in2)
-    rank = np.ndim(a)
-    if np.ndim(b) != rank:
+    if np.ndim(b) != np.ndim(a):
         raise ValueError("arrays of different numbers of axes are convolved")
-    windows = np.pad(a, [(m - 1, m - 1) for m in b.shape])
+    return _convolved(a, b, np.pad(a, [(m - 1, m - 1) for m in b.shape]), mode)
+
+
+def convolve2d(
+    in1: ArrayLike, in2: ArrayLike, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0
+) -> Any:
+    a, b = np.asarray(in1), np.asarray(in2)
+    if np.ndim(a) != 2 or np.ndim(b) != 2:
+        raise ValueError("convolve2d inputs must both be 2-D arrays")
+    widths = [(m - 1, m - 1) for m in b.shape]
+    if boundary in ("fill", "pad"):
+        windows = np.pad(a, widths, constant_values=fillvalue)
+    elif boundary in ("wrap", "circular"):
+        windows = np.pad(a, widths, mode="wrap")
+    elif boundary in ("symm", "symmetric"):
+        windows = np.pad(a, widths, mode="symmetric")
+    else:
+        raise ValueError("the boundary of convolve2d() is 'fill', 'wrap' or 'symm'")
+    return _convolved(a, b, windows, mode)
+
+
+def _convolved(a: ArrayLike, b: ArrayLike, windows: ArrayLike, mode: str) -> Any:
+    """The convolution of arrays, the first of which is continued on each side by the size of the
+    second less 1."""
+    rank = np.ndim(a)
     for k in range(rank):
         windows = np.lib.stride_tricks.sliding_window_view(windows, b.shape[k], axis=k)
     found = np.tensordot(windows, np.flip(b), rank)
@@ -319,7 +343,7 @@ TABLE = (
     | rows("scipy.integrate", 1, simpson, cumulative_trapezoid)
     | rows("scipy.spatial.distance", 1, pdist)
     | rows("scipy.spatial.distance", 2, cdist)
-    | rows("scipy.signal", 2, convolve, fftconvolve, convolve2d=convolve)
+    | rows("scipy.signal", 2, convolve, convolve2d, fftconvolve)
     | rows("scipy.signal", 0, lfilter)
     | rows("scipy.linalg", 1, expm)
     | rows("scipy.linalg", 2, solve)
@@ -401,16 +425,18 @@ def find(function: MethodType) -> FunctionType | None:
     return METHODS.get((owner.__name__, function.__name__))
 
 
-def spline(value: Any) -> FunctionType | None:
-    """The traced version of a piecewise polynomial of `scipy.interpolate`; None for anything
-    else."""
-    module = type(value).__module__ or ""
-    if (
-        not module.startswith("scipy.interpolate")
-        or getattr(value, "extrapolate", None) is not True
-    ):
+def interpolant(value: Any) -> tuple[FunctionType, tuple[str, ...]] | None:
+    """The traced version of an interpolant of `scipy.interpolate`, and the attributes that are its
+    first arguments; None for anything else."""
+    module, name = type(value).__module__ or "", type(value).__name__
+    if not module.startswith("scipy.interpolate"):
+        return None
+    if name in splines.CAPTURED:
+        found: tuple[FunctionType, tuple[str, ...]] = splines.CAPTURED[name]
+        return found
+    if getattr(value, "extrapolate", None) is not True:
         return None
     c, breaks = getattr(value, "c", None), getattr(value, "x", None)
     plain = isinstance(c, np.ndarray) and isinstance(breaks, np.ndarray) and c.ndim == 2
-    is_power_basis = type(value).__name__ in ("PPoly", "CubicSpline", "PchipInterpolator", "Akima1DInterpolator", "CubicHermiteSpline")  # fmt: skip
-    return piecewise if plain and is_power_basis else None  # type: ignore[return-value]
+    is_power_basis = name in ("PPoly", "CubicSpline", "PchipInterpolator", "Akima1DInterpolator", "CubicHermiteSpline")  # fmt: skip
+    return (piecewise, ("c", "x")) if plain and is_power_basis else None  # type: ignore[return-value]

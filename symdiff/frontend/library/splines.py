@@ -339,6 +339,111 @@ def splev(x: Any, tck: Any, der: int = 0, ext: int = 0) -> Any:
     return np.where((x < low) | (x > high), 0.0, found) if ext == 1 else found
 
 
+class BSpline:
+    """A spline by its knots and coefficients, or a derivative of one."""
+
+    def __init__(
+        self, t: ArrayLike, c: ArrayLike, k: int, extrapolate: Any = True, axis: int = 0,
+        order: int = 0,
+    ) -> None:  # fmt: skip
+        if extrapolate not in (True, False):
+            raise TypeError("BSpline() with extrapolate='periodic' is not supported")
+        if np.ndim(c) != 1:
+            raise TypeError("BSpline() of several values is not supported: make one of each")
+        self.t, self.c, self.k, self.extrapolate = (
+            np.asarray(t) * 1.0,
+            np.asarray(c),
+            k,
+            extrapolate,
+        )
+        self._order = order
+
+    def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
+        beyond = self.extrapolate if extrapolate is None else extrapolate
+        if beyond not in (True, False):
+            raise TypeError("BSpline() with extrapolate='periodic' is not supported")
+        x = np.asarray(x)
+        found = splev(x, (self.t, self.c, self.k), self._order + nu)
+        if beyond:
+            return found
+        low, high = self.t[self.k], self.t[len(self.t) - self.k - 1]
+        return np.where((x < low) | (x > high), np.nan, found)
+
+    def derivative(self, nu: int = 1) -> Any:
+        return BSpline(self.t, self.c, self.k, self.extrapolate, 0, self._order + nu)
+
+
+def _b_spline(
+    t: Any, c: Any, k: Any, beyond: Any, x: Any, nu: int = 0, extrapolate: Any = None
+) -> Any:
+    return BSpline(t, c, k, beyond)(x, nu, extrapolate)
+
+
+class RegularGridInterpolator:
+    """Interpolation on a grid with any number of axes, by products of the weights of each axis."""
+
+    def __init__(
+        self, points: Any, values: ArrayLike, method: str = "linear", bounds_error: bool = True,
+        fill_value: Any = np.nan,
+    ) -> None:  # fmt: skip
+        self.grid = [np.asarray(p) * 1.0 for p in points]
+        self.values = np.asarray(values) * 1.0
+        if np.ndim(self.values) != len(self.grid):
+            raise TypeError("RegularGridInterpolator() of several values is not supported")
+        for places in self.grid:
+            if np.any(np.diff(places) <= 0):
+                raise TypeError("RegularGridInterpolator() takes grids in ascending order")
+        self._method, self._raises, self._fill = method, bounds_error, fill_value
+
+    def __call__(self, xi: Any, method: Any = None) -> Any:
+        kind = self._method if method is None else method
+        if kind not in ("linear", "nearest"):
+            raise TypeError("RegularGridInterpolator() takes method='linear' or 'nearest'")
+        rank = len(self.grid)
+        if isinstance(xi, tuple):
+            columns: Any = np.broadcast_arrays(*xi)
+        else:
+            xi = np.asarray(xi)
+            if np.ndim(xi) == 1:
+                xi = np.reshape(xi, (-1, rank))
+            columns = [xi[..., k] for k in range(rank)]
+        if len(columns) != rank:
+            raise ValueError("the points and the grid have different numbers of coordinates")
+        corners: Any = [((), 1.0)]
+        outside = False
+        for x, places in zip(columns, self.grid, strict=True):
+            outside = (x < places[0]) | (x > places[-1]) | outside
+            k = np.searchsorted(places[1:-1], x, side="right")
+            w = (x - places[k]) / (places[k + 1] - places[k])
+            if kind == "nearest":
+                corners = [((*index, np.where(w <= 0.5, k, k + 1)), 1.0) for index, _ in corners]
+            else:
+                below = [((*index, k), (1 - w) * weight) for index, weight in corners]
+                corners = below + [((*index, k + 1), w * weight) for index, weight in corners]
+        if self._raises and np.any(outside):
+            raise ValueError("a requested point is out of bounds of the grid")
+        found: Any = 0.0
+        for index, weight in corners:
+            found = found + weight * self.values[index]
+        return found if self._raises or self._fill is None else np.where(outside, self._fill, found)
+
+
+def _on_grid(
+    points: Any, values: Any, kind: Any, raises: Any, fill: Any, xi: Any, method: Any = None
+) -> Any:
+    return RegularGridInterpolator(points, values, kind, raises, fill)(xi, method)
+
+
+CAPTURED: dict[str, Any] = {
+    "BSpline": (_b_spline, ("t", "c", "k", "extrapolate")),
+    "RegularGridInterpolator": (
+        _on_grid,
+        ("grid", "values", "method", "bounds_error", "fill_value"),
+    ),
+}
+"""Of interpolants that SciPy made: the traced version, and the attributes that it takes first."""
+
+
 def bisplev(x: Any, y: Any, tck: Any, dx: int = 0, dy: int = 0) -> Any:
     """A tensor product of B-splines at a point; outside its knots that at the closest point."""
     a, b, c, k, m = tck
@@ -362,6 +467,14 @@ TABLE = rows(
 
 CLASSES: dict[str, type] = {
     f"scipy.interpolate.{c.__name__}": c
-    for c in (CubicHermiteSpline, CubicSpline, PchipInterpolator, Akima1DInterpolator, interp1d)
+    for c in (
+        CubicHermiteSpline,
+        CubicSpline,
+        PchipInterpolator,
+        Akima1DInterpolator,
+        interp1d,
+        BSpline,
+        RegularGridInterpolator,
+    )
 }
 """By the dotted name of the class that each replaces."""

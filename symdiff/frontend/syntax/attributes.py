@@ -24,6 +24,7 @@ from symdiff.frontend.trace.frames import Deque
 from symdiff.frontend.trace.recorder import active
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
+    LIST_HINT,
     Cond,
     Integral,
     Masked,
@@ -78,7 +79,8 @@ def attribute(t: Tracer, owner: Any, name: str) -> Any:
             return Method(made, owner, name)
         if isinstance(owner, Deque) and name == "maxlen":
             return owner.maxlen
-        raise Refused(f"{describe(owner)} has no method '{name}'")
+        hint = LIST_HINT if isinstance(owner, list) and hasattr(np.ndarray, name) else ""
+        raise Refused(f"{describe(owner)} has no method '{name}'", hint)
     if isinstance(owner, (Stream, Method)) or owner is None:
         raise Refused(f"attribute '{name}' of {describe(owner)}")
     return _of_object(t, owner, name)

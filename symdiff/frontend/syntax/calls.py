@@ -211,9 +211,12 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return records.make(t, stand_in, args, kwargs)
     if (made := located.frozen(function, args, kwargs)) is not None:
         return made
-    if (spline := scientific.spline(function)) is not None:
-        captures.attribute(function, "c", function.c)
-        return inline(t, spline, (t.wrap(function.c), t.wrap(function.x), *args), kwargs)
+    if (interpolant := scientific.interpolant(function)) is not None:
+        traced, names = interpolant
+        parts = [getattr(function, name) for name in names]
+        for name, part in zip(names, parts, strict=True):
+            captures.attribute(function, name, part)
+        return inline(t, traced, (*map(t.wrap, parts), *args), kwargs)
     called = inspect.getattr_static(kind, "__call__", None)
     if isinstance(called, FunctionType) and not source.of_library(called):
         return inline(t, called, (function, *args), kwargs)

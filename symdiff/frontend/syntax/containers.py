@@ -95,6 +95,13 @@ def key(value: Any) -> Any:
     return plain(value)
 
 
+def present(owner: dict[Any, Any], k: Any) -> Any:
+    """A key of a dictionary; refused as a KeyError if it is not there."""
+    if k not in owner:
+        raise Refused(f"key {_show(k)} is not in the dictionary", raises=KeyError)
+    return k
+
+
 def position(value: Any) -> Any:
     """An index into a list or tuple: an integer or slice known when traced."""
     if isinstance(value, (Whole, Integral)):
@@ -249,9 +256,7 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
         if k not in owner and isinstance(owner, DefaultDict) and owner.default_factory:
             t.mutate(owner)
             owner[k] = t.call(owner.default_factory, (), {})
-        if k not in owner:
-            raise Refused(f"key {_show(k)} is not in the dictionary", raises=KeyError)
-        return t.wrap(owner[k])
+        return t.wrap(owner[present(owner, k)])
     if is_complex(owner):
         return complex_calls.subscript(t, owner, index, subscript)
     if (item := special_methods.special(t, owner, "__getitem__", index)) is not NotImplemented:

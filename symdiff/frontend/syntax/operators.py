@@ -22,6 +22,7 @@ from symdiff.frontend.trace.frames import dict_like
 from symdiff.frontend.trace.recorder import numbers_only
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
+    LIST_HINT,
     TRUTH_OF_ARRAY,
     Choice,
     Cond,
@@ -174,7 +175,8 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
     if op is ast.MatMult:
         for v in (a, b):
             used_as_array(v, "'@'")
-    raise Refused(f"'{scalars.SYMBOLS[op]}' of {describe(a)} and {describe(b)}")
+    hint = LIST_HINT if isinstance(a, list) or isinstance(b, list) else ""
+    raise Refused(f"'{scalars.SYMBOLS[op]}' of {describe(a)} and {describe(b)}", hint)
 
 
 def _of_texts(op: type[ast.operator], a: Any, b: Any) -> Any:

@@ -514,8 +514,11 @@ def _delete(t: Tracer, node: ast.Delete) -> None:
             t.refuse("'del' of what is no name and no element of a list or dict", node=target)
         assert isinstance(target, ast.Subscript)
         index = evaluate(t, target.slice)
+        key = containers.position(index) if isinstance(owner, list) else containers.key(index)
+        if isinstance(owner, dict):
+            containers.present(owner, key)
         t.mutate(owner)
-        del owner[containers.key(index) if isinstance(owner, dict) else containers.position(index)]
+        del owner[key]
 
 
 Handler = Callable[[Tracer, Any], None]

@@ -38,6 +38,8 @@ MAX_ARRAY = 65536
 """Arrays with more elements than this are not traced element by element."""
 
 
+LIST_HINT = "np.array(...) makes an array of a list; gradients by lists are lists"
+
 TRUTH_OF_ARRAY = "the truth value of an array of several elements"
 
 

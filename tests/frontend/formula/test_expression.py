@@ -151,6 +151,8 @@ def test_conditions() -> None:
         ("sin x", 1, "something is missing between two names",
          "write sin*x for a product, sin(x) for a function"),
         ("1 + sinn(x)", 5, "the function sinn is not known", "did you mean sin or sinh or sinc?"),
+        ("foo(x)", 1, "the function foo is not known", ""),
+        ("flor(x)", 1, "the function flor is not known", "did you mean floor?"),
         ("qqqq(x)", 1, "the function qqqq is not known", ""),
         ("sin", 1, "sin is a function", "write sin(...), or give the variable another name"),
         ("2*np.gamma", 3, "gamma is a function", "write gamma(...), or give the variable another name"),
