@@ -308,9 +308,10 @@ EARLY: tuple[Pass[Code, Around], ...] = (
         "branches", lambda p, around: of_sums(*p, around.names), _BEFORE,
         "branches between sums are sums of branches", suspicion=1,
     ),
+    _PRUNE,  # what nothing reads is read under no condition
     Pass(
         "only_where_read", lambda p, _: (only_where_read(*p), p[1]), _BEFORE,
-        "what only one branch reads is 0 where the other is taken", suspicion=1,
+        "what only some branches read is 0 where others are taken", suspicion=1,
     ),
     Pass(
         "running_norms", lambda p, _: marked(*p), _BEFORE,
