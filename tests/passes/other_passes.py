@@ -33,7 +33,6 @@ from symdiff.passes.accuracy import (
     rows_with_errors,
     softmax,
     sums_in_lanes,
-    whole_program,
     widen,
 )
 from symdiff.passes.accuracy.other_parts import with_loops
@@ -167,8 +166,6 @@ PROGRAMS: dict[str, Callable[[LoopProgram, LoopProgram], LoopProgram]] = {
     "corrected_program": lambda p, _: corrected_program.corrected_program(p),
     "underflow_losses": lambda p, _: corrected_program.corrected_program(p, tests=True),
     "rows_with_errors": lambda p, _: rows_with_errors.corrected_rows(p, False),
-    "whole_program": lambda p, _: whole_program.widened(p),
-    "stable_forms": lambda p, _: whole_program.stable_forms(p),
     "eliminations": lambda p, _: _with_loops(p),
     "loop_tiers": lambda p, _: loop_tiers.with_error_tests(p).program,
     "rows": lambda p, _: _over_rows(p),
