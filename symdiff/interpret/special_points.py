@@ -11,7 +11,9 @@ derivatives along lines (`interpret.along_lines`).
 
 Requires: formulas of numbers as captured, and what computes their derivatives.
 Ensures: a condition in the doubles that the program compares; it is false at all points where formulas are right in
-the tries. What cannot be tried within the budget is left to the formulas, except for guards.
+the tries. What cannot be tried within the budget is left to the formulas, except for guards, and for kinks in
+second derivatives: there the slopes of a kink may be multiplied, and what a kink's general points say
+need not hold where it is curved.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from symdiff.interpret.lines import is_size, is_step, zeros_of
 from symdiff.interpret.secants import RATIONAL, value_at, values_at, zero_by
 from symdiff.interpret.terms import Term
 from symdiff.ir import EQ, FALSE, LE, LT, SIGN, WHERE, ZERO, Expr, and_, not_, or_, topological
-from symdiff.ir.functions import ACOS, ASIN, ATAN, ATAN2, EXTREMES, HYPOT, LOG
+from symdiff.ir.functions import ACOS, ASIN, ATAN, ATAN2, EXTREMES, HYPOT, IVE, LOG
 from symdiff.ir.plain import exactly
 
 if TYPE_CHECKING:
@@ -55,8 +57,12 @@ ROUNDS = 6
 JUMP = (
     "the value at a guard is not the limit there; derivatives are those of the guard's own formula"
 )
+LINEAR = (ir.ADD, ir.SUB, ir.NEG, ir.MUL, ir.DIV)
+"""The operations of linear forms, if all factors and divisors are numbers."""
 LOGIC = (ir.AND, ir.OR, ir.NOT)
 """The operations that combine comparisons to conditions."""
+SLOPED = (ir.ABS, IVE, *EXTREMES)
+"""Continuous functions whose slopes jump."""
 EDGES = (ATAN2, ACOS, ASIN)
 """Functions without a derivative at the edges of their domains, though functions of them may have one."""
 DIGITS = 2**11
@@ -139,7 +145,9 @@ def special_points(
                 wrong.append(place)
             elif known:
                 right.append(place)
-            elif trial.may_be_wrong(place):
+            elif trial.may_be_wrong(place) or (
+                order > 1 and place.at.op in SLOPED and trial.is_spent
+            ):
                 unknown.append(place)
 
         for place in places:
@@ -164,7 +172,10 @@ def special_points(
                 sort(both)
     met = functools.reduce(or_, (p.condition for p in wrong), FALSE)
     found = [p for p in places if p.asks or p.condition in trial.jumps]
-    doubts = [*(p.condition for p in unknown), *_several([*found, *others], len(pairs) > PAIRS)]
+    doubts = [p.condition for p in unknown]
+    doubts += _several([*found, *others], len(pairs) > PAIRS, order > 1)
+    if order > 1:
+        doubts += [p.condition for p in alone if p.at.op in SLOPED and _is_curved(p)]
     every = functools.reduce(or_, doubts, met)
     return SpecialPoints(every, met, frozenset(exactly(settled)), tuple(p.at for p in jumps))
 
@@ -188,11 +199,19 @@ def _own(p: Place) -> set[Expr]:
     return set(ir.variables((p.condition, *p.zeros)))
 
 
-def _several(places: Sequence[Place], pairs: bool) -> Iterator[Expr]:
+def _is_curved(p: Place) -> bool:
+    """Whether points of a place are not all alike: it may cross itself, or touch 0 without a change of sign."""
+    nodes = [e for e in topological(p.zeros) if e.args]
+    products = (map(ir.variables, zip(e.args)) for e in nodes if e.op in (ir.MUL, ir.DIV))
+    return not all(e.op in LINEAR for e in nodes) or any(map(all, products))
+
+
+def _several(places: Sequence[Place], pairs: bool, second: bool = False) -> Iterator[Expr]:
     """Where more places meet than were tested: three that one coordinate may change, or two if not
     all `pairs` were tested. The terms of one maximum or minimum are one kink, however many are
-    equal."""
-    chains = _chains([p.at for p in places])
+    equal, unless derivatives are second ones."""
+    nodes = [p.at for p in places]
+    chains = {e: e for e in nodes} if second else _chains(nodes)
     groups: dict[frozenset[Place], None] = {}
     for v in dict.fromkeys(v for p in places for v in ir.variables((p.condition, *p.zeros))):
         groups.setdefault(frozenset(p for p in places if v in _own(p)))
@@ -410,6 +429,13 @@ class _Trial:
         if not reached:
             self._unreached.add(form)
         return True if tried > unknown else None
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the share of the last place has been used up."""
+        from symdiff.interpret import work
+
+        return work.spent() > self._share
 
     def may_be_wrong(self, place: Place) -> bool:
         """Whether formulas count as wrong where tests decide nothing: at guards of points, and in

@@ -31,7 +31,6 @@ from symdiff.passes.cancel import cancel as cancellation
 from symdiff.passes.cancel.algebra import linear
 from symdiff.passes.cancel.branch_sides import decided_by_branches
 from symdiff.passes.cancel.cancel import cancel
-from symdiff.passes.cancel.sides import sides_of_kinks
 from symdiff.passes.cancel.signsquares import place, slopes_of, squares_of_signs, steps_of
 from symdiff.passes.complete.complete import (
     Completions,
@@ -243,12 +242,7 @@ class Derivation:
 
 def _sided(p: Program, what: Derivation) -> Program:
     """The program with the sides of kinks distinguished."""
-    found = squares_of_signs(p.outputs, but=what.steps)
-    if not what.last:
-        return _with(p, found)
-    second = what.again or _has_slopes(what.base)
-    place_of = (*what.of, *what.base.outputs)
-    return _with(p, sides_of_kinks(found, place_of, second, what.steps, p.slopes))
+    return _with(p, squares_of_signs(p.outputs, but=what.steps))
 
 
 def _cornered(p: Program, what: Derivation) -> Program:

@@ -44,7 +44,6 @@ from symdiff.loops.simplify.vanishing import Vanishing
 from symdiff.passes.accuracy.one_signed import Signed, never_negative
 from symdiff.passes.cancel.branch_sides import decided_by_branches
 from symdiff.passes.cancel.cancel import cancel
-from symdiff.passes.cancel.sides import sides_of_kinks
 from symdiff.passes.complete.complete import closed_forms, complete, expand_completed, pinned_forms
 from symdiff.passes.guards.guards import guards
 from symdiff.passes.margins import inside_margins, with_margins
@@ -222,9 +221,7 @@ def _over_leaves(
     return run
 
 
-_late = _over_leaves(
-    lambda outputs: inside_margins(outputs, lambda plain: cancel(sides_of_kinks(plain)))
-)
+_late = _over_leaves(lambda outputs: inside_margins(outputs, cancel))
 _last = _over_leaves(lambda outputs: stabilise(expand_completed(outputs)))
 _counted = _over_leaves(expand_completed)
 """Integers in comparisons of numbers count as numbers."""
