@@ -145,9 +145,7 @@ def special_points(
                 wrong.append(place)
             elif known:
                 right.append(place)
-            elif trial.may_be_wrong(place) or (
-                order > 1 and place.at.op in SLOPED and trial.is_spent
-            ):
+            elif trial.may_be_wrong(place):
                 unknown.append(place)
 
         for place in places:
@@ -173,8 +171,8 @@ def special_points(
     met = functools.reduce(or_, (p.condition for p in wrong), FALSE)
     found = [p for p in places if p.asks or p.condition in trial.jumps]
     doubts = [p.condition for p in unknown]
-    doubts += _several([*found, *others], len(pairs) > PAIRS, order > 1)
-    if order > 1:
+    doubts += _several([*found, *others], len(pairs) > PAIRS, trial.is_second)
+    if trial.is_second:
         doubts += [p.condition for p in alone if p.at.op in SLOPED and _is_curved(p)]
     every = functools.reduce(or_, doubts, met)
     return SpecialPoints(every, met, frozenset(exactly(settled)), tuple(p.at for p in jumps))
@@ -197,6 +195,12 @@ def _form(p: Place) -> Expr:
 
 def _own(p: Place) -> set[Expr]:
     return set(ir.variables((p.condition, *p.zeros)))
+
+
+def _is_clamp(e: Expr) -> bool:
+    """Whether a node keeps a quantity away from 0, or near it."""
+    bounds = map(ir.rational, e.args) if e.op in EXTREMES else ()
+    return any(q is not None and 0 < abs(q) <= WIDEST for q in bounds)
 
 
 def _is_curved(p: Place) -> bool:
@@ -364,6 +368,8 @@ class _Trial:
         self.definition = Derivatives(names[:count], outputs)
         self.rng = random.Random(4)
         self.bases = [self._base(k) for k in range(BASES)]
+        self.is_second = any(len(t.by) > 1 for row in rows for t in row)
+        self.is_clamped = any(map(_is_clamp, topological(outputs)))
         self.jumps: dict[Expr, list[bool]] = {}
         """Whether the function jumps, at the points of each place."""
         self._unreached: set[Expr] = set()
@@ -430,16 +436,14 @@ class _Trial:
             self._unreached.add(form)
         return True if tried > unknown else None
 
-    @property
-    def is_spent(self) -> bool:
-        """Whether the share of the last place has been used up."""
+    def may_be_wrong(self, place: Place) -> bool:
+        """Whether formulas count as wrong where tests decide nothing: at guards of points, in bands that contain
+        general points, and in second derivatives at kinks for which the budget was not enough. At small sizes that
+        are clamped, formulas are those of the function without a clamp."""
         from symdiff.interpret import work
 
-        return work.spent() > self._share
-
-    def may_be_wrong(self, place: Place) -> bool:
-        """Whether formulas count as wrong where tests decide nothing: at guards of points, and in
-        bands that contain general points."""
+        if place.at.op in SLOPED and self.is_second and not self.is_clamped:
+            return work.spent() > self._share
         return bool(place.asks) and (place.condition.op is EQ or place.condition in self.jumps)
 
     def _on(self, place: Place, base: dict[str, float]) -> dict[str, float] | None:
@@ -482,12 +486,12 @@ class _Trial:
         for name in sorted({v.value for v in ir.variables(place.zeros)} & self.own):
             for step in (BESIDE, -BESIDE):
                 moved = {**point, name: point[name] + step}
-                if not (agreed := self._agrees(Place(FALSE, (), place.at), moved)):
-                    return agreed
                 beside = self.formulas([moved[p] for p in self.names])
                 for a, b in zip(found, beside, strict=True):
                     if not abs(a - b) <= SMOOTH * (1 + abs(a)) < math.inf:
                         return False
+                if not (agreed := self._agrees(Place(FALSE, (), place.at), moved)):
+                    return agreed
         return True
 
     def _is_defined(self, point: dict[str, float]) -> bool:

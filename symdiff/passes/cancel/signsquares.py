@@ -26,11 +26,6 @@ MAX_SIGNS = 8
 MAX_DEPTH = 24
 """The most operations down to the branches into which a sign is moved."""
 
-GROWTH, ROOM = 1.25, 40
-"""By how much what happens at kinks may make outputs larger: by a factor, and by a number of nodes;"""
-SECOND_GROWTH, SECOND_ROOM = 5, 250
-"""second derivatives, which the definition often does not give where kinks meet."""
-
 Split = tuple[Expr, Expr]
 """a and b of a + b*sign(u)."""
 
@@ -43,24 +38,19 @@ def squares_of_signs(
     outputs: Iterable[Expr], but: Container[Expr] = frozenset()
 ) -> tuple[Expr, ...]:
     """The outputs without products of a sign with itself, except for the signs in `but`, and for those
-    without which the outputs would be much longer."""
-    outputs = plain = tuple(outputs)
+    without which the outputs would be more than twice as long."""
+    outputs = tuple(outputs)
     alike: dict[Expr, dict[Expr, int]] = {}
     for e in ir.topological(outputs):
         if e.op is SIGN:
             u, side = place(e.args[0])
             if u not in but:
                 alike.setdefault(u, {})[e] = side
+    most = 2 * len(ir.topological(outputs))  # an even and an odd part
     for signs in list(alike.values())[:MAX_SIGNS]:
         made = _Parity(signs).apart(outputs)
-        outputs = made if are_short(made, plain) else outputs
+        outputs = made if len(ir.topological(made)) <= most else outputs
     return outputs
-
-
-def are_short(made: Iterable[Expr], plain: Iterable[Expr], second: bool = False) -> bool:
-    """Whether outputs that are right at kinks are hardly longer than the plain ones."""
-    factor, room = (SECOND_GROWTH, SECOND_ROOM) if second else (GROWTH, ROOM)
-    return len(ir.topological(made)) <= factor * len(ir.topological(plain)) + room
 
 
 def slopes_of(
