@@ -132,7 +132,7 @@ def derivation(values: Program) -> scalar.Derivation:
     steps = steps_of(values.outputs, {place(u)[0] for u in values.slopes})
     by = tuple((v,) for v in variables)
     return scalar.Derivation(
-        scalar.Notes(), values, values.outputs, slopes, steps, by, False, True, slopes
+        scalar.Notes(), values, values.outputs, slopes, steps, by, True, slopes
     )
 
 

@@ -348,7 +348,7 @@ LATE: tuple[Pass[Code, Around], ...] = (
     _FORWARDING,
     Pass(
         "slopes", lambda p, _: _with_passes(*p, _late), "derivatives by the chain rule",
-        "kinks have sides; no common factors in quotients", suspicion=1,
+        "no common factors in quotients", suspicion=1,
     ),
     *_TIDY,
     _KNOWN_SIZES,
