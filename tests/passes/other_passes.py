@@ -36,7 +36,7 @@ from symdiff.passes.accuracy import (
     widen,
 )
 from symdiff.passes.accuracy.other_parts import with_loops
-from symdiff.passes.cancel import branch_sides, like_powers, literals, shared_exponential, sides
+from symdiff.passes.cancel import branch_sides, like_powers, literals, shared_exponential
 from symdiff.passes.cancel.cancel import _lowest
 from symdiff.passes.complete import regroup, removable, surfaces
 from symdiff.passes.differentiate import pushforward
@@ -97,8 +97,6 @@ def _along_first(e: Expr) -> Expr:
 
 FORMULAS: dict[str, Callable[[Outputs, Outputs], Outputs]] = {
     "branch_sides": _all(branch_sides.decided_by_branches),
-    "sides": sides.sides_of_kinks,
-    "sides_of_second": lambda outputs, of: sides.sides_of_kinks(outputs, of, True),
     "like_powers": _all(like_powers.like_powers),
     "shared_exponential": _all(lambda o: shared_exponential.relate(o, _lowest)),
     "literals": _all(lambda o: literals.exact_literals(o)[0]),
