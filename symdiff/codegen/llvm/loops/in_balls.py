@@ -25,6 +25,7 @@ from symdiff.codegen.llvm.loops.ball_memory import BALL_PRELUDE, CELL, DOUBLE
 from symdiff.codegen.llvm.loops.body import Counter, Statements
 from symdiff.codegen.llvm.loops.decisive import Decisive
 from symdiff.codegen.llvm.loops.kernel import FIXED, Kernel, Layout, as_it_stands, layout_of
+from symdiff.codegen.llvm.loops.memory import NO_MEMORY
 from symdiff.codegen.llvm.loops.scoped import Scope, Slot, Stored
 from symdiff.codegen.llvm.operation_table import COMPARISONS, CORE, LARGEST_EXPONENT
 from symdiff.codegen.llvm.printer import Lanes
@@ -51,7 +52,7 @@ from symdiff.ir.loop_program import (
 from symdiff.ir.plain import real_op
 from symdiff.lowering.loops.refined import WITHIN
 
-MOST_REGISTERS = 30_000
+MOST_REGISTERS = 100_000
 WORK = 1 << 16
 """Operations of a kernel between two looks at the table of `interrupts`."""
 _BALLS: Callable[[Scope], dict[Hashable, str]] = attrgetter("balls")
@@ -400,7 +401,7 @@ class BallKernel(Kernel):
 
     def reserve(self, tape: Any, size: str) -> None:
         done = self.emit("i1", f"call i1 @reserve.zeros(ptr {tape.record}, i64 {size})")
-        self.require(f"icmp eq i1 {done}, true", 1)
+        self.require(f"icmp eq i1 {done}, true", NO_MEMORY)
 
     # -------------------------------------------------------------------------- statements
     def build(self, s: Build) -> None:
@@ -511,24 +512,27 @@ class BallKernel(Kernel):
             else:
                 address, size = self.ball(e), str(CELL)
             room = self.emit("ptr", f"call ptr @take(ptr {self.allocation}, i64 {size})")
-            self.require(f"icmp ne ptr {room}, null", 1)
+            self.require(f"icmp ne ptr {room}, null", NO_MEMORY)
             self.scope.lines.append(f"call void @ends(ptr {address}, i64 {size}, ptr {room})")
             self.scope.lines.append(f"store ptr {room}, ptr {self.word(at)}")
 
     def ended(self) -> list[str]:
         kinds = {v.tape: v.type.kind for s in loops_of(self.program) for v in s.saves}
-        drops = [
+        return [
             f"call void @drop.tape(ptr {record}, i1 {str(kinds[name] == 'f').lower()})"
             for name, record in self.tapes.items()
         ]
-        return [*drops, f"call void @clear(ptr %registers, i64 {CELL * self.registers})"]
 
     def text(self) -> str:
         size = CELL * max(self.registers, 1)
         self.entry[:0] = [
             "%underflow = alloca i1",
-            f"%registers = alloca i8, i64 {size}, align 16",
-            f"call void @llvm.memset.p0.i64(ptr %registers, i8 0, i64 {size}, i1 false)",
+            f"%registers = call ptr @take.balls(ptr %allocations, i64 {size})",
+        ]
+        self.root.lines[:0] = [
+            "%is.there = icmp ne ptr %registers, null",
+            f"br i1 %is.there, label %begin, label %{self.fail(NO_MEMORY)}",
+            "begin:",
         ]
         for name, kind in self.called.items():
             gives, _, kinds = kind.partition(" ")
