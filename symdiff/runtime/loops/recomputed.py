@@ -49,7 +49,7 @@ class Recomputed:
     def __init__(self, kernel: Any) -> None:
         self.kernel = kernel
         self._lock = Lock()
-        self._formulas: dict[Any, tuple[Certified, list[Any]] | None] = {}
+        self._formulas: dict[Any, _Formulas | None] = {}
 
     def __call__(
         self,
@@ -63,13 +63,10 @@ class Recomputed:
         if not self._is_finite(values):
             return _placed(plain, out)
         found, left = self._in_balls(values, plain, result)
+        open_ = [_unknown(v, p) for v, p in zip(found, plain, strict=True)]
         found = list(map(filled, found, plain))
         if left and (formula := self._formula(values)) is not None:
-            proven: list[Any] = [None] * len(found)
-            undefined: list[Any] = [False] * len(found)
-            left = self._proven(formula, dtype, values, proven, result, undefined)
-            found = list(map(filled, proven, found))
-            found = list(map(_without, found, undefined))
+            left = self._proven(formula, dtype, values, found, open_)
         ulps = self._ulps()
         found = [_kept(v, p, ulps) for v, p in zip(found, plain, strict=True)]
         if left:
@@ -144,33 +141,34 @@ class Recomputed:
 
     def _proven(
         self,
-        formula: tuple[Certified, list[Any]],
+        formula: _Formulas,
         dtype: str,
         values: Sequence[Any],
         found: list[Any],
-        result: np.dtype[Any],
-        undefined: list[Any],
+        open_: Sequence[Array],
     ) -> int:
-        """Put proven values into what is found, and nan for others; returns how many those are. Where
-        it is proven that there is no value is put into `undefined`."""
-        certified, outputs = formula
+        """Put proven values, or nan where it is proven that there is none, into elements of what is found; returns
+        how many are left."""
         point = [float(x) for x in self._elements(values)]
-        answers = certified.at_with_status(point, dtype)
-        numbers = iter([math.nan if a.status == "budget" else a.value for a in answers])
-        none = iter([a.status != "budget" and math.isnan(a.value) for a in answers])
-        for k, e in enumerate(outputs):
-            if e is None:
-                continue
-            if isinstance(e, Expr):
-                value = next(numbers)
-                found[k] = value if result == np.float64 else result.type(value)
-                undefined[k] = next(none)
-                continue
-            found[k] = np.empty(e.shape, result)
-            undefined[k] = np.empty(e.shape, bool)
-            for place in np.ndindex(*e.shape):
-                found[k][place], undefined[k][place] = next(numbers), next(none)
-        return sum(a.status == "budget" for a in answers)
+        places = [
+            (k, place)
+            for k, (e, o) in enumerate(zip(formula.outputs, open_, strict=True))
+            if e is not None
+            for place in map(tuple, np.argwhere(o).tolist())
+        ]
+        left = sum(int(np.count_nonzero(o)) for o in open_) - len(places)
+        answers = formula.of(tuple(places)).at_with_status(point, dtype)
+        for k in {k for k, _ in places}:
+            found[k] = np.array(found[k])
+        for (k, place), answer in zip(places, answers, strict=True):
+            if answer.status == "budget":
+                left += 1
+            else:
+                found[k][place] = answer.value
+        for k in {k for k, place in places if not place}:
+            number = found[k][()]
+            found[k] = float(number) if number.dtype == np.float64 else number
+        return left
 
     def _closed(self) -> LoopProgram:
         found: LoopProgram = self.kernel.tiers.exact
@@ -190,8 +188,8 @@ class Recomputed:
             for _, v in self._reals(values)
         )
 
-    def _formula(self, values: Sequence[Any]) -> tuple[Certified, list[Any]] | None:
-        """The outputs over all elements, for these sizes; None of an output that is no real."""
+    def _formula(self, values: Sequence[Any]) -> _Formulas | None:
+        """The outputs over all elements, for these sizes."""
         shapes = {n: np.shape(v) for n, v in self._reals(values)}
         key = self._key(values)
         with self._lock:
@@ -201,10 +199,7 @@ class Recomputed:
                 self._formulas[key] = self._made(shapes, values)
             return self._formulas[key]
 
-    def _made(
-        self, shapes: dict[str, tuple[int, ...]], values: Sequence[Any]
-    ) -> tuple[Certified, list[Any]] | None:
-        from symdiff.interpret import Certified
+    def _made(self, shapes: dict[str, tuple[int, ...]], values: Sequence[Any]) -> _Formulas | None:
         from symdiff.interpret.unrolled import TooLong, unrolled
 
         if sum(math.prod(s) for s in shapes.values()) > MOST:
@@ -213,17 +208,38 @@ class Recomputed:
             names, outputs = unrolled(self._closed(), shapes, values, MOST)
         except (TooLong, SymdiffError, ArithmeticError, TypeError, ValueError):
             return None
-        roots: list[Expr] = []
         kept: list[Any] = []
         for e in outputs:
-            if isinstance(e, Expr) and not e.op.boolean:
-                roots.append(e)
-            elif isinstance(e, np.ndarray) and e.dtype == object:
-                roots += list(e.flat)
-            else:
-                e = None
-            kept.append(e)
-        return Certified(names, roots, jumps=True, ties=True), kept
+            real = isinstance(e, Expr) and not e.op.boolean
+            real = real or (isinstance(e, np.ndarray) and e.dtype == object)
+            kept.append(np.asarray(e, object) if real else None)
+        return _Formulas(names, kept)
+
+
+class _Formulas:
+    """Formulas of the elements of outputs, None of an output that is no real; and what evaluates some of them."""
+
+    def __init__(self, names: Sequence[str], outputs: Sequence[Any]) -> None:
+        self.names, self.outputs = names, outputs
+        self._known: dict[Any, Certified] = {}
+
+    def of(self, places: tuple[tuple[int, tuple[int, ...]], ...]) -> Certified:
+        """Those at places, an output's number and an element's."""
+        from symdiff.interpret import Certified
+
+        if places not in self._known:
+            if len(self._known) >= KEPT:
+                self._known.clear()
+            roots = [self.outputs[k][place] for k, place in places]
+            self._known[places] = Certified(self.names, roots, jumps=True, ties=True)
+        return self._known[places]
+
+
+def _unknown(value: Any, plain: Any) -> Array:
+    """Which elements of an output are not known."""
+    if value is None:
+        return np.ones(np.shape(plain), bool)
+    return np.isnan(value) if np.asarray(value).dtype.kind == "f" else np.zeros(np.shape(value), bool)  # fmt: skip
 
 
 def _placed(found: Sequence[Any], out: Sequence[Array | None] | None) -> list[Any]:
@@ -246,15 +262,6 @@ def _kept(value: Any, plain: Any, ulps: int = PASSED) -> Any:
         near = np.abs(plain - value) <= ulps * np.finfo(value.dtype).eps * np.abs(value)
         near &= np.isfinite(value)  # all differences to an infinite value are equal
     return np.where(near, plain, value)
-
-
-def _without(value: Any, undefined: Any) -> Any:
-    """A value with nan where it is undefined."""
-    if not np.any(undefined):
-        return value
-    if isinstance(value, np.ndarray):
-        return np.where(undefined, np.array(math.nan, value.dtype), value)
-    return type(value)(math.nan)
 
 
 def filled(value: Any, other: Any) -> Any:
