@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
-from flint import arb
+from flint import arb, ctx
 
 from symdiff.interpret.balls import Value
 
@@ -54,9 +55,13 @@ def flat_paths(used: Sequence[int], point: Sequence[float]) -> Iterator[Path]:
 
 def step(depth: int, e: int) -> Value:
     """t**e for t = 2**-depth, or a step smaller than all powers."""
-    if e > 0:
-        return arb(2) ** (-depth * e)
-    return (-(arb(2) ** (depth * (1 - e)))).exp()
+    return arb(2) ** (-depth * e) if e > 0 else _flat(depth * (1 - e), ctx.prec)
+
+
+@lru_cache(maxsize=1024)
+def _flat(k: int, prec: int) -> Value:
+    """exp(-2**k), at the precision of the context."""
+    return (-(arb(2) ** k)).exp()
 
 
 def paths(used: Sequence[int], n: int) -> Iterator[Path]:

@@ -256,9 +256,9 @@ class Reading:
             return _rounded(n)
         if n.op in LEAVES or n.op is ARRAY or n.op is VAR or is_plain(n):
             return n
-        if n.args and not n.op.boolean and kind_of(n, self._kinds) == "i":
-            return n
         args = tuple(self.known[a] for a in n.args)
+        if n.args and not n.op.boolean and kind_of(n, self._kinds) == "i":
+            return n if args == n.args else rebuild(n, args)
         if n.op.boolean or n.op in EXACT:
             return rebuild(n, args)
         return plain(n.op, *args) if n.args else n

@@ -20,7 +20,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from symdiff import ir
-from symdiff.codegen.llvm.operation_table import columns_of, evaluable
 from symdiff.errors import GuardWarning
 from symdiff.interpret.secants import values_at
 from symdiff.interpret.special_points import ALIKE, JUMP, atoms_of, special_points
@@ -157,17 +156,6 @@ class Written:
                 stacklevel=outside(),
             )
         return result
-
-    def decides(self, points: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Where derivatives at finite points (points, parameters) are by the definition, though the formulas have
-        values."""
-        params, apart = self.program.params, self.apart
-        if apart is FALSE:
-            return np.zeros(len(points), bool)
-        if not evaluable((apart,), exactly=True):
-            return np.array([_holds(apart, params, [float(x) for x in p]) for p in points], bool)
-        (found,) = columns_of((apart,), [ir.var(p) for p in params], points)
-        return np.broadcast_to(found, len(points))
 
     def _is_outside(self, outputs: Iterable[int], point: Sequence[float]) -> bool:
         """Whether some of the captured outputs have no value at a point, whatever their formulas have there."""

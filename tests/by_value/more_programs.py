@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import bisect
 import collections
+import contextlib
+import dataclasses
 import functools
 import heapq
 import itertools
@@ -14,6 +16,41 @@ import statistics
 from collections import Counter, OrderedDict, defaultdict, deque
 
 import numpy as np
+
+
+@dataclasses.dataclass
+class Ball:
+    centre: float
+    radius: float
+    shine: float
+
+
+def chosen_object(x, shine):
+    balls = [Ball(0.0, 1.0, shine), Ball(1.5, 0.7, 0.2), Ball(-1.0, 0.5, x)]
+    nearest, seen = None, math.inf
+    for ball in balls:
+        square = ball.radius**2 - (x - ball.centre) ** 2
+        if square > 0 and (depth := 4 - math.sqrt(square)) < seen:
+            nearest, seen = ball, depth
+    assert isinstance(Ball, type) and type(Ball) is type
+    lit = dataclasses.replace(nearest, shine=nearest.shine * 2)
+    return dataclasses.astuple(lit)[2] * seen + lit.radius
+
+
+@contextlib.contextmanager
+def scaled(factors, by):
+    factors.append(factors[-1] * by)
+    yield factors[-1]
+    factors.pop()
+
+
+def within_contexts(x, y):
+    factors, total = [1.0], 0.0
+    with scaled(factors, x) as outer:
+        total += outer**2
+        with scaled(factors, max(x, y)) as inner:
+            total += math.sin(inner)
+    return total * factors[-1] + y
 
 
 def bellman_ford(w, extra):
@@ -717,6 +754,8 @@ FAST = {
     accounts: [(1.0, 0.4), (0.3, 0.9), (2.0, 1.5)],
     polynomials: [(0.6, 0.9), (-1.2, 0.3), (2.1, -1.5)],
     statistics_of_arrays: [(A, 0.3), (-A, 1.6), (A[::-1] * 0.5, 11.0)],
+    chosen_object: [(0.3, 0.4), (1.2, 0.7), (-1.2, 0.5)],
+    within_contexts: [(0.3, 0.4), (1.2, 0.7), (-1.2, 0.5)],
     stacked: [(A, 0.3), (-A, 1.6), (A * 0.5, 2.0)],
 }  # fmt: skip
 LONG = {

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from symdiff import symgrad
+from symdiff import Array, symgrad
 from symdiff.cli.check.command import Checked, check
 from symdiff.cli.check.examine import Examiner
 from symdiff.cli.check.findings import DECIDED, DIGITS_LOST, NOT_FINITE, WRONG_GUARD, Finding
@@ -505,6 +505,54 @@ def test_integers_that_rounding_decides() -> None:
     T, dt = found.at["T"], found.at["dt"]
     assert int(T / dt) == found.got
     assert Fraction(str(T)) // Fraction(str(dt)) == found.right != found.got
+
+
+def test_counts_of_loops_that_rounding_decides() -> None:
+    def decayed(x: Array["n"], T: float, dt: float) -> float:  # noqa: F821, UP037
+        for _ in range(int(T / dt)):
+            x = x - x * dt
+        return np.sum(x)
+
+    def by_numbers(T: float, dt: float) -> float:
+        x = 1.0
+        for _ in range(int(T / dt)):
+            x -= x * dt
+        return x
+
+    for f in (decayed, by_numbers):
+        (found,) = decisions(f)
+        T, dt = found.at["T"], found.at["dt"]
+        assert int(T / dt) == found.got
+        assert Fraction(str(T)) // Fraction(str(dt)) == found.right != found.got
+
+
+@pytest.mark.slow
+def test_functions_of_three_and_four_variables_within_the_budget() -> None:
+    def lens(n: float, r1: float, r2: float, d: float) -> float:
+        return 1 / ((n - 1) * (1 / r1 - 1 / r2 + (n - 1) * d / (n * r1 * r2)))
+
+    def root(a: float, b: float, c: float) -> float:
+        return (-b + math.sqrt(b * b - 4 * a * c)) / (2 * a)
+
+    for f in (lens, root):
+        result = check(symgrad(f))
+        assert result.complete
+        assert result.findings
+
+
+def test_variance_by_moments_and_unit_vectors() -> None:
+    def variance(x: np.ndarray) -> float:
+        return np.mean(x**2) - np.mean(x) ** 2
+
+    def unit(v: np.ndarray) -> np.ndarray:
+        return v / np.linalg.norm(v)
+
+    (lost,) = check(symgrad(variance)).findings
+    x = np.array(list(lost.at.values()))
+    assert lost.kind == DIGITS_LOST
+    assert lost.right == pytest.approx(np.var(x - 1e5), rel=1e-9)
+    assert all(f.at[name] == 0 for f in check(symgrad(unit)).findings for name in f.at)
+    assert check(symgrad(unit)).findings
 
 
 def test_comparisons_that_rounding_decides() -> None:

@@ -23,7 +23,7 @@ from symdiff.cli.check.examine import Examiner, Fault
 from symdiff.cli.check.findings import DIGITS_LOST, NOT_FINITE, WRONG_GUARD, Finding
 from symdiff.cli.check.formulas import Formula, formulas
 from symdiff.cli.check.ranks import ERROR, Fixes, Reach, level
-from symdiff.cli.check.rounded_decisions import decided
+from symdiff.cli.check.rounded_decisions import decided, decided_in
 from symdiff.cli.check.singular_arrays import undefined
 from symdiff.cli.check.whole import whole
 from symdiff.cli.targets import of_formula
@@ -43,7 +43,7 @@ PER_RUN = 64
 """Points measured of each stretch that may be bad."""
 PATIENCE = 8
 """Stretches of one line, the simplest first, without a new fault, after which it is left."""
-STRETCH_WORK = 800_000
+STRETCH_WORK = 200_000
 """Operations on balls for the points of one stretch, where people compute."""
 SHOWN = 3
 """Ranges of one variable with the same cause that are listed."""
@@ -174,7 +174,7 @@ def _of_formulas(
     start, until = time.perf_counter(), _until(seconds)
     at_small_sizes = whole(program, wrt, defaults)
     todo = [at_small_sizes] if at_small_sizes else formulas(program, wrt, defaults)
-    findings: list[Finding] = []
+    findings = decided_in(name, program, defaults)
     complete = True
     for k, f in enumerate(todo):
         left = (until - work.spent()) / work.A_SECOND

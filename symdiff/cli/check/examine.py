@@ -26,7 +26,7 @@ from symdiff.passes.guards.notes import GuardNotes
 from symdiff.pipeline.samples import Point, from_ordinal, inside, ordinal
 
 POINT_WORK = 400_000
-POINT_OVERHEAD, LIMIT_WORK, ANSWER_WORK = 1_500, 80_000, 200_000
+POINT_OVERHEAD, LIMIT_WORK, ANSWER_WORK = 1_000, 8_000, 60_000
 """What a point, the limit of an output (the search for paths along which it fails) and symdiff's own answer cost beside
 their operations on balls, about."""
 NUDGES = (4, 5, 7, 9, 2**9, 2**18, 2**26)

@@ -27,7 +27,7 @@ from symdiff.interpret.balls import ROOT_LIMIT
 from symdiff.interpret.flat import Tape
 from symdiff.ir import Expr, Op
 from symdiff.ir import functions as f
-from symdiff.ir.plain import PREFIX, SINGLE, in_doubles, is_plain, real_op
+from symdiff.ir.plain import PREFIX, SINGLE, as_plain, in_doubles, is_plain, real_op
 from symdiff.ir.undefined import undefined
 
 BALL = 48
@@ -84,11 +84,12 @@ class Table:
         return called | {x for x in self.constants if isinstance(x, str)}
 
 
-def table_of(tape: Tape, stable: Sequence[Expr] = ()) -> Table:
+def table_of(tape: Tape, stable: Sequence[Expr] = (), left: Expr = ir.FALSE) -> Table:
     """The table of a program.
 
     Parameters
     ----------
+    left : where elements stay open, whatever their balls are, as doubles decide it: a column is infinite there.
     stable : other forms of the outputs, equal to them where both are defined. They are taken where the outputs
         have finite balls, which proves that these are defined.
 
@@ -102,7 +103,10 @@ def table_of(tape: Tape, stable: Sequence[Expr] = ()) -> Table:
             ir.raw(ir.ADD, (s, ir.raw(ir.MUL, (ir.ZERO, e))))
             for s, e in zip(stable, outputs, strict=True)
         ]
-    return _Builder(outputs).table
+    table = _Builder(outputs).table
+    if left is not ir.FALSE:
+        table.columns.append(ir.where(as_plain(left), ir.INF, ir.ZERO))
+    return table
 
 
 def with_nan(outputs: Sequence[Expr]) -> tuple[Expr, ...]:

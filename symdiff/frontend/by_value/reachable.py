@@ -78,7 +78,10 @@ def reachable(function: Any) -> Reached:
             continue
         found.functions.append(value)
         scope = value.__globals__
-        if id(scope) not in scopes:
+        own = is_users(
+            scope.get("__name__")
+        )  # not that of a library's wrapper with the user's __module__
+        if own and id(scope) not in scopes:
             scopes.add(id(scope))
             found.scopes.append(scope)
         for cell in value.__closure__ or ():
@@ -91,7 +94,7 @@ def reachable(function: Any) -> Reached:
         pending += (value.__kwdefaults__ or {}).values()
         if wrapped := getattr(value, "__wrapped__", None):
             pending.append(wrapped)
-        names = set(_names(value.__code__))
+        names = set(_names(value.__code__)) if own else set()
         for name in names:
             if name in scope:
                 global_value = scope[name]

@@ -81,12 +81,22 @@ class Float(metaclass=_FloatKind):
         return float(x)
 
 
-def type_of(*args: Any) -> Any:
-    """`type`."""
-    if len(args) > 1:
-        return type(*args)
-    kind = type(args[0])
-    return {Real: Float, float: Float, RealArray: np.ndarray}.get(kind, kind)
+class _TypeKind(type):
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, type)
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return issubclass(kind, type)
+
+
+class Type(metaclass=_TypeKind):
+    """`type` in the user's modules."""
+
+    def __new__(cls, *args: Any) -> Any:
+        if len(args) > 1:
+            return type(*args)
+        kind = type(args[0])
+        return {Real: Float, float: Float, RealArray: np.ndarray, type: Type}.get(kind, kind)
 
 
 def total(items: Any, /, start: Any = 0) -> Any:
@@ -101,7 +111,7 @@ def total(items: Any, /, start: Any = 0) -> Any:
 
 
 _BUILTINS: dict[str, Any] = {
-    "float": Float, "type": type_of, "max": ties.maximum, "min": ties.minimum,
+    "float": Float, "type": Type, "max": ties.maximum, "min": ties.minimum,
 }  # fmt: skip
 
 

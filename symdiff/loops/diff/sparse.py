@@ -2,7 +2,8 @@
 
 Where every element of an output is a formula of elements of the parameters at indices that
 are formulas of its own, such as `out[i] = x[i+1] - 2*x[i] + x[i-1]`, the row of output i has
-one entry for each element that is read. The entries follow without seeds and colouring.
+one entry for each element that is read. The entries follow without seeds and colouring. Loops of
+few iterations are written out, and elements that are stored one by one are branches of the formula.
 
 Before:  out = Build(i: x[i+1] - x[i])
 After:   for each element that is read, its column Build(i: i+1) and derivative Build(i: 1)
@@ -25,6 +26,9 @@ from symdiff.ir.names import Names
 from symdiff.loops.simplify.block_by_block import simplified
 from symdiff.passes.differentiate import gradient
 
+ABSENT = ir.const(-1)
+"""The column of an entry that a row does not have."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entries:
@@ -34,7 +38,8 @@ class Entries:
     ----------
     output : number of the output.
     parameter : its name.
-    pairs : numbers of the outputs (columns, derivatives), each shaped as the output.
+    pairs : numbers of the outputs (columns, derivatives), each shaped as the output; a column
+        of -1 is no entry.
     """
 
     output: int
@@ -55,7 +60,8 @@ def sparse_jacobian(
         program.block, program.outputs, lp.names_of(program), types=lp.types(program)
     )
     known = lp.types(replace(program, block=block))
-    builds = _formulas(block)
+    builds, numbers = _formulas(block)
+    outputs = substitute(outputs, numbers)
     names = Names(known)
     statements: list[lp.Build] = []
     results: list[Expr] = []
@@ -66,7 +72,7 @@ def sparse_jacobian(
         _check_formula(value, program)
         for name in wrt:
             pairs = []
-            for column, slope in _entries(value, name, known[name]) or [(ZERO, ZERO)]:
+            for column, slope in _entries(value, name, known[name]) or [(ABSENT, ZERO)]:
                 where = lp.Build(
                     names.fresh("column"), lp.Type(build.type.shape, "i"), build.indices, column
                 )
@@ -84,10 +90,9 @@ def sparse_jacobian(
                     statements.append(b)
                     results.append(lp.array(b.name, b.type.kind))
             found.append(Entries(k, name, tuple(pairs)))
-    checks = tuple(s for s in block if isinstance(s, lp.Check))
     new = replace(
         program,
-        block=(*checks, *statements),
+        block=(*block, *statements),
         outputs=tuple(results),
         tree=tuple(range(len(results))),
     )
@@ -95,15 +100,75 @@ def sparse_jacobian(
 
 
 # --------------------------------------------------------------------- formulas
-def _formulas(block: lp.Block) -> dict[str, lp.Build]:
-    """The arrays that are formulas of their indices, in terms of earlier ones."""
-    found: dict[str, lp.Build] = {}
+MOST_STEPS = 64
+"""Iterations of inner loops of a known count, in a formula of one element, beyond which it is refused."""
+
+
+def _formulas(block: lp.Block, steps: int = 1) -> tuple[dict[str, lp.Build], dict[Expr, Expr]]:
+    """The arrays of a block that are formulas of their indices, and its numbers, in terms of earlier ones.
+
+    Parameters
+    ----------
+    steps : how often the block is written out.
+    """
+    builds: dict[str, lp.Build] = {}
+    numbers: dict[Expr, Expr] = {}
     for s in block:
-        if isinstance(s, lp.Build) and not s.body:
-            found[s.name] = s
-        elif isinstance(s, lp.Loop) and (build := _stored(s)) is not None:
-            found[build.name] = build
-    return found
+        if numbers:
+            (s,) = lp.replaced((s,), numbers)
+        if isinstance(s, lp.Build):
+            if (value := _at_end(s.body, s.value, steps)) is not None:
+                builds[s.name] = replace(s, body=(), value=value)
+        elif isinstance(s, lp.Update):
+            builds[s.name] = _changed(s)
+        elif isinstance(s, lp.Loop):
+            if (build := _stored(s)) is not None:
+                builds[build.name] = build
+            else:
+                numbers |= _written_out(s, steps)
+    return builds, numbers
+
+
+def _at_end(body: lp.Block, value: Expr, steps: int) -> Expr | None:
+    """A value at the end of a block in terms of what is known before it; None if there is no formula."""
+    if not body:
+        return value
+    builds, numbers = _formulas(body, steps)
+    value = inlined(substitute((value,), numbers)[0], builds)
+    return None if lp.own_names(body) & lp.names_in(value) else value
+
+
+def _written_out(s: lp.Loop, steps: int) -> dict[Expr, Expr]:
+    """The numbers after a loop of few iterations, each written out; nothing for other loops."""
+    steps *= (
+        int(s.count.value) if s.count is not None and s.count.op is ir.CONST else MOST_STEPS + 1
+    )
+    plain = s.condition is TRUE and not s.saves and not s.restores
+    if steps > MOST_STEPS or not plain or any(c.type.shape for c in s.carried):
+        return {}
+    assert s.count is not None
+    now = {c.leaf: c.init for c in s.carried}
+    order = range(int(s.count.value))
+    for k in reversed(order) if s.reverse else order:
+        at = {**now, lp.index(s.index): ir.const(k)}
+        ends = [
+            _at_end(lp.replaced(s.body, at), substitute((c.next,), at)[0], steps) for c in s.carried
+        ]
+        if None in ends:
+            return {}
+        now = {c.leaf: e for c, e in zip(s.carried, ends, strict=True) if e is not None}
+    return {c.after: now[c.leaf] for c in s.carried}
+
+
+def _changed(s: lp.Update) -> lp.Build:
+    """An array of which one element is changed, as a formula of the whole."""
+    letters = tuple(f"{s.name} {k}" for k in range(len(s.index)))
+    old = lp.load(lp.array(s.source, s.type.kind), *map(lp.index, letters))
+    there = ir.and_(
+        s.guard, *(ir.eq(lp.index(i), e) for i, e in zip(letters, s.index, strict=True))
+    )
+    value = ir.add(old, s.value) if s.add else s.value
+    return lp.Build(s.name, s.type, letters, ir.where(there, value, old))
 
 
 def _stored(s: lp.Loop) -> lp.Build | None:
@@ -217,5 +282,22 @@ def _entries(value: Expr, name: str, type: lp.Type) -> list[tuple[Expr, Expr]]:
             last = ir.sub(size, ONE)
             i = ir.where(ir.lt(i, ZERO), ZERO, ir.where(ir.lt(last, i), last, i))
             column = ir.add(ir.mul(column, size), i)
-        found.append((column, slope))
+        found.append(_where_read(column, slope))
     return found
+
+
+def _where_read(column: Expr, slope: Expr) -> tuple[Expr, Expr]:
+    """An entry without the rows whose place alone decides that it is 0, as those of the ends of an array."""
+    if slope.op is not ir.WHERE or any(
+        (n.op is lp.LOAD and lp.kind_of(n) == "f") or n.op is ir.VAR
+        for n in topological((slope.args[0],))
+    ):
+        return column, slope
+    condition, a, b = slope.args
+    if b is ZERO:
+        column, a = _where_read(column, a)
+        return ir.where(condition, column, ABSENT), a
+    if a is ZERO:
+        column, b = _where_read(column, b)
+        return ir.where(condition, ABSENT, column), b
+    return column, slope

@@ -493,7 +493,9 @@ def _matrix(e: Entries, results: Sequence[Any], columns: int) -> Any:
     at = [np.ravel(results[k]) for k, _ in e.pairs]
     slopes = [np.ravel(results[k]) for _, k in e.pairs]
     rows = np.tile(np.arange(at[0].size), len(at))
-    entries = (np.concatenate(slopes), (rows, np.concatenate(at).astype(np.int64)))
+    where = np.concatenate(at).astype(np.int64)
+    there = where >= 0
+    entries = (np.concatenate(slopes)[there], (rows[there], where[there]))
     if not columns:
         return csr_array((at[0].size, 0))
     return csr_array(entries, shape=(at[0].size, columns))

@@ -33,7 +33,7 @@ from symdiff.codegen.llvm.operation_table import (
 from symdiff.codegen.llvm.table_loops import PLAN, PREFIXED, print_loop
 from symdiff.errors import UnsupportedError
 from symdiff.interpret import Certified, work
-from symdiff.ir import VAR, Expr, var
+from symdiff.ir import FALSE, VAR, Expr, var
 from symdiff.ir.functions.columns import MOST_BITS
 from symdiff.process.locks import Lock
 from symdiff.runtime import cache, threads
@@ -135,13 +135,14 @@ _ENDS = (_POINTER, _POINTER, _NUMBER, _POINTER, _POINTER, _POINTER, _NUMBER)
 
 
 def compiled_elements(
-    program: Certified, params: Sequence[str], single: bool, stable: Sequence[Expr] = ()
-) -> BallElements | None:
-    """The outputs of a program for many elements; None where that is not possible. `stable`: see `table_of`."""
+    program: Certified, params: Sequence[str], single: bool, stable: Sequence[Expr] = (),
+    left: Expr = FALSE,
+) -> BallElements | None:  # fmt: skip
+    """The outputs of a program for many elements; None where that is not possible. `stable`, `left`: see `table_of`."""
     if _library() is None:
         return None
     try:
-        table = table_of(program.tape, stable)
+        table = table_of(program.tape, stable, left)
     except UnsupportedError:
         return None
     columns = [e for e in table.columns if e.op is not VAR]

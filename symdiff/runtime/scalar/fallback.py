@@ -55,9 +55,6 @@ class Written(Protocol):
     def __call__(
         self, point: Sequence[float], found: Sequence[float], dtype: str, limits: Sequence[int]
     ) -> list[float]: ...
-    def decides(self, points: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Where derivatives are those of the definition, though the formulas have values."""
-        ...
 
 
 class AccuracyWarning(RuntimeWarning):
@@ -210,9 +207,8 @@ class Tiered:
 
     def balls_alone(self) -> BallElements | None:
         """What computes flagged numbers without Python: where values that balls prove are results at every
-        point, as there are no guards and demands."""
-        function = self.kernel.function
-        if self.always or function.refused is not FALSE or function.guarded is not FALSE:
+        point, as there are no guards."""
+        if self.always or self.kernel.function.guarded is not FALSE:
             return None
         tables = self._tables("float64") if self.kernel.dtype in (None, "float64") else None
         return None if tables is None or tables.plan is None else tables
@@ -263,14 +259,21 @@ class Tiered:
         return ()
 
     def _tables(self, dtype: str, nan: bool = False) -> BallElements | None:
-        """The outputs in compiled balls; with `nan` also where they are nan (see `with_nan`)."""
+        """The outputs in compiled balls; with `nan` also where they are nan (see `with_nan`). What the kernel refuses,
+        as derivatives are those of the definition there, stays open."""
         if (dtype, nan) not in self._compiled:
             program, stable = self._reference(dtype), self._stable(dtype)
             if nan:
                 from symdiff.interpret import Certified
 
                 program, stable = Certified(self.kernel.params, with_nan(program.outputs)), ()
-            made = compiled_elements(program, self.kernel.params, dtype == "float32", stable)
+            made = compiled_elements(
+                program,
+                self.kernel.params,
+                dtype == "float32",
+                stable,
+                self.kernel.function.refused,
+            )
             self._compiled[dtype, nan] = made
         return self._compiled[dtype, nan]
 
@@ -303,8 +306,6 @@ class Tiered:
         if self.written is not None:  # which says what infinite results are
             proven &= np.isfinite(values).all(axis=1)
         self._nan(points, values, proven, dtype)
-        if self.written is not None:
-            proven &= ~self.written.decides(points)
         return values, proven
 
     def _proven_at(self, point: Sequence[float], dtype: str) -> list[float] | None:
@@ -314,8 +315,6 @@ class Tiered:
         if found is None or (self.written is not None and not all(map(isfinite, found))):
             values, proven = self._proven(np.array([point], float), dtype)
             return [float(x) for x in values[0]] if proven[0] else None
-        if self.written is not None and self.written.decides(np.array([point]))[0]:
-            return None
         return found
 
     def _values(self, points: Array, dtype: str) -> Array:

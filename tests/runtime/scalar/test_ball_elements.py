@@ -9,6 +9,7 @@ import threading
 from collections.abc import Sequence
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -16,11 +17,12 @@ from symdiff import ir, symgrad
 from symdiff.codegen.llvm.operation_table import FALSE, TRUE, UNKNOWN
 from symdiff.codegen.llvm.table_loops import logic
 from symdiff.interpret import Certified, work
-from symdiff.ir import Expr, Op, const, var
+from symdiff.ir import ONE, ZERO, Expr, Op, const, var
 from symdiff.ir import functions as f
 from symdiff.ir.plain import in_single, plain
 from symdiff.runtime.scalar import ball_elements
 from symdiff.runtime.scalar.ball_elements import BallElements, compiled_elements
+from symdiff.runtime.scalar.fallback import Tiered
 
 X, Y = var("x"), var("y")
 EXTREME = (
@@ -252,6 +254,39 @@ def test_a_few_hard_elements_need_no_python(level: str, monkeypatch) -> None:
     monkeypatch.setattr(BallElements, "__call__", None)
     for found, before in zip(slopes(a, b), want, strict=True):
         np.testing.assert_array_equal(found, before)
+
+
+def highest(x, y, z):
+    return max(x, y, z) + (math.exp(x) - math.exp(y))
+
+
+def test_lost_digits_need_python_only_where_the_definition_decides(monkeypatch) -> None:
+    f = symgrad(highest).value_and_grad
+    e = math.e
+    assert f(1.0, 1.0, 1.0) == (1.0, pytest.approx((0.5 + e, 0.5 - e, 0.5), rel=1e-15))
+    f(1.0, 1.0 + 1e-12, 0.5)
+    monkeypatch.setattr(Tiered, "__call__", None)
+    for h in (1e-12, -1e-12, 3e-13):
+        y = 1.0 + h
+        with mpmath.workdps(40):
+            value = max(1.0, y) + (mpmath.e - mpmath.exp(y))
+        slopes = (e, 1 - math.exp(y)) if y > 1 else (1 + e, -math.exp(y))
+        assert f(1.0, y, 0.5) == (float(value), pytest.approx((*slopes, 0.0), rel=1e-15))
+    with pytest.raises(TypeError):
+        f(1.0, 1.0, 1.0)
+
+
+def test_elements_that_are_left_stay_open() -> None:
+    count = ir.add(ir.where(ir.eq(X, ONE), ONE, ZERO), ir.where(ir.eq(X * Y, ONE), ONE, ZERO))
+    made = compiled_elements(
+        Certified(["x", "y"], [X - Y]), ["x", "y"], False, (), ir.le(ONE, count)
+    )
+    assert made is not None
+    points = np.array([[1.0, 3.0], [0.5, 2.0], [0.5, 3.0], [2.0, 2.0]])
+    values, proven = made(points)
+    assert proven.tolist() == [False, False, True, True]
+    assert values[proven].tolist() == [[-2.5], [0.0]]
+    assert [made.at(p) for p in points.tolist()] == [None, None, [-2.5], [0.0]]
 
 
 def test_memory_is_freed() -> None:

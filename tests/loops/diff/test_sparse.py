@@ -1,0 +1,100 @@
+"""Sparse Jacobians of residuals as SciPy's users write them, compared with difference quotients."""
+
+import numpy as np
+import pytest
+
+from symdiff import symgrad
+
+
+def concatenated(u):
+    inner = (u[2:] - 2 * u[1:-1] + u[:-2]) * 4 + np.exp(u[1:-1])
+    return np.concatenate(([u[0]], inner, [u[-1] - 1.0]))
+
+
+def stored(u):
+    r = np.empty_like(u)
+    r[0] = u[0]
+    r[-1] = u[-1] - 1
+    r[1:-1] = (u[2:] - 2 * u[1:-1] + u[:-2]) * 4 + np.exp(u[1:-1])
+    return r
+
+
+def added(u):
+    r = np.zeros_like(u)
+    r[1:-1] = (u[2:] - 2 * u[1:-1] + u[:-2]) * 4 + np.exp(u[1:-1])
+    r[0] += u[0]
+    r[-1] += u[-1] - 1
+    return r
+
+
+def quotients(f, x, *args):
+    steps = 1e-6 * np.eye(x.size)
+    return np.array([(f(x + h, *args) - f(x - h, *args)) / 2e-6 for h in steps]).T
+
+
+@pytest.mark.parametrize("f", [concatenated, stored, added])
+def test_rows_at_the_ends(f):
+    u = np.linspace(0.1, 1.0, 7)
+    found = symgrad(f).jacobian(u, sparse=True)
+    assert list(np.diff(found.indptr)) == [1, 3, 3, 3, 3, 3, 1]
+    np.testing.assert_allclose(found.toarray(), quotients(f, u), atol=1e-8)
+
+
+def distances(params, n, i, j, measured):
+    points = params.reshape((n, 2))
+    return np.sqrt(np.sum((points[i] - points[j]) ** 2, axis=1)) - measured
+
+
+def test_gathers_by_arrays_of_indices():
+    rng = np.random.default_rng(3)
+    i, j = np.array([0, 1, 2, 4, 0]), np.array([1, 2, -2, 3, -1])
+    args = (rng.normal(size=10), 5, i, j, rng.normal(size=5))
+    net = symgrad(distances, wrt="params")
+    found = net.jacobian(*args, sparse=True)
+    assert list(np.diff(found.indptr)) == [4] * 5
+    np.testing.assert_allclose(found.toarray(), quotients(distances, *args), atol=1e-8)
+    with pytest.raises(IndexError):
+        net.jacobian(args[0], 5, i + 1, j, args[4], sparse=True)
+
+
+def rotate(points, rot_vecs):
+    theta = np.linalg.norm(rot_vecs, axis=1)[:, np.newaxis]
+    with np.errstate(invalid="ignore"):
+        v = rot_vecs / theta
+        v = np.nan_to_num(v)
+    dot = np.sum(points * v, axis=1)[:, np.newaxis]
+    cos_theta = np.cos(theta)
+    sin_theta = np.sin(theta)
+    return cos_theta * points + sin_theta * np.cross(v, points) + dot * (1 - cos_theta) * v
+
+
+def project(points, camera_params):
+    points_proj = rotate(points, camera_params[:, :3])
+    points_proj += camera_params[:, 3:6]
+    points_proj = -points_proj[:, :2] / points_proj[:, 2, np.newaxis]
+    f = camera_params[:, 6]
+    k1 = camera_params[:, 7]
+    k2 = camera_params[:, 8]
+    n = np.sum(points_proj**2, axis=1)
+    r = 1 + k1 * n + k2 * n**2
+    points_proj *= (r * f)[:, np.newaxis]
+    return points_proj
+
+
+def bundle(params, n_cameras, n_points, camera_indices, point_indices, points_2d):
+    camera_params = params[: n_cameras * 9].reshape((n_cameras, 9))
+    points_3d = params[n_cameras * 9 :].reshape((n_points, 3))
+    points_proj = project(points_3d[point_indices], camera_params[camera_indices])
+    return (points_proj - points_2d).ravel()
+
+
+@pytest.mark.slow
+def test_bundle_adjustment_of_the_cookbook():
+    rng = np.random.default_rng(0)
+    cameras = 0.2 + 0.3 * rng.normal(size=27)
+    points = (rng.normal(size=(10, 3)) + np.array([0.0, 0.0, 5.0])).ravel()
+    seen = rng.integers(0, 3, 24), rng.integers(0, 10, 24), rng.normal(size=(24, 2))
+    args = (np.concatenate([cameras, points]), 3, 10, *seen)
+    found = symgrad(bundle, wrt="params").jacobian(*args, sparse=True)
+    assert set(np.diff(found.indptr)) == {12}  # nine numbers of a camera, three of a point
+    np.testing.assert_allclose(found.toarray(), quotients(bundle, *args), rtol=1e-7, atol=1e-7)
