@@ -193,6 +193,8 @@ def _result(e: Expr, value: Any, result: np.dtype[Any]) -> Any:
 class GeneratedLoops(LoopKernel):
     """A program with arrays and loops by generated source, computed in double precision."""
 
+    machine_code = False
+
     @cached_property
     def _plainly(self) -> _Code:
         return _Code(self.program, self.cache)
@@ -226,9 +228,6 @@ class GeneratedLoops(LoopKernel):
 
             return exactly(self.program, values, out, np.dtype(result), error)
 
-    def _wide(self, program: LoopProgram, watched: Any = None) -> Any:
-        return _Wide(program, self.cache)
-
     def is_compiled(self, dtype: str) -> bool:
         return False  # no entry of machine code
 
@@ -243,13 +242,3 @@ def _has_tiny(value: Any) -> bool:
     """Whether squares and cubes of elements may underflow, which no rounding error tells."""
     size = np.abs(value)
     return bool(np.any((size < TINY) & (size > 0)))
-
-
-class _Wide:
-    """A program of double-double arithmetic, or of corrections, by generated source."""
-
-    def __init__(self, program: LoopProgram, keep: bool) -> None:
-        self._code = _Code(program, keep)
-
-    def code(self, dtype: str) -> _Code:
-        return self._code

@@ -69,6 +69,8 @@ class LoopKernel:
     points : what computes derivatives at points that the program treats apart, and those that are nan.
     """
 
+    machine_code = True  # made by LLVM directly
+
     def __init__(
         self,
         program: LoopProgram,
