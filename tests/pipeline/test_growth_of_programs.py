@@ -184,7 +184,7 @@ def test_arrays_that_shrink_are_one_program(shape: Any) -> None:
     few, some, many = (nodes(*shape(n)) for n in (25, 50, 100))
     assert many <= 1.1 * few and some <= 1.1 * few
     f, args = shape(25)
-    made = symgrad(f)
+    made = symgrad(f, verify=False)
     np.testing.assert_allclose(made(*args), f(*args), rtol=1e-11)
     steps = 1e-6 * np.eye(len(args))
     slopes = [(f(*(args + h)) - f(*(args - h))) / 2e-6 for h in steps]
