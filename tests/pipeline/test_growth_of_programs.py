@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symdiff import symgrad
+from symdiff import ir, symgrad
 from symdiff.ir import topological
 from symdiff.ir.loop_program import LoopProgram, expressions_in
+from symdiff.loops.simplify.deltas import contracted
+from symdiff.passes.guards.regions import Known
+from symdiff.passes.guards.shape import positive
 
 U = np.random.default_rng(0).random(40)
 
@@ -207,3 +210,16 @@ def test_arrays_that_shrink_at_a_tie() -> None:
     at, h = (100.0, args[1]), 1e-5
     slope = (f(at[0] + h, at[1]) - f(at[0] - h, at[1])) / (2 * h)
     np.testing.assert_allclose(symgrad(f).grad(*at)[0], slope, rtol=1e-6)
+
+
+def test_conditions_that_share_parts_are_visited_once() -> None:
+    def halves(k: int) -> tuple[Any, Any]:
+        return ir.le(ir.ZERO, ir.var(f"x{k}")), ir.not_(ir.lt(ir.var(f"y{k}"), ir.ZERO))
+
+    c = ir.lt(ir.var("z"), ir.ONE)
+    for k in range(60):
+        a, b = halves(k)
+        c = ir.and_(ir.and_(c, a), ir.and_(b, c))
+    assert set(ir.conjuncts(positive(c))) >= {ir.le(ir.ZERO, ir.var("y3"))}
+    assert len(Known(c, True).sets) == 121
+    assert contracted((), (ir.where(c, ir.var("z"), ir.ZERO),))[0] == ()
