@@ -1,25 +1,32 @@
 """How long generated gradients are where kinks follow each other: operations of the gradient over those of the
 value.
 
-    python benchmarks/kinks.py [--second]
+    python benchmarks/kinks.py [--second] [--corpus]
 
 Operations are those of `.source()`: arithmetic, comparisons, selections, calls. A gradient in reverse mode needs
 at most about 5 times those of its function (W. Baur, V. Strassen, The complexity of partial derivatives, 1983).
-The time is that of the first call of the gradient, in seconds.
+The time is that of the first call of the gradient, in seconds. With --corpus, the programs of the tests are added,
+those with numbers and those with arrays, and the worst and the median ratios are printed.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import functools
 import math
+import statistics
+import sys
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from symdiff import symgrad
+from symdiff.errors import SymdiffError
 
 KINDS = (ast.BinOp, ast.Compare, ast.BoolOp, ast.IfExp, ast.Call, ast.AugAssign, ast.UnaryOp)
 
@@ -156,24 +163,61 @@ PROGRAMS = (
 )
 
 
+def corpus() -> Iterator[tuple[Callable[..., Any], Sequence[Any]]]:
+    """The programs of the tests that have one number as their result."""
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from tests import array_corpus
+    from tests import corpus as numbers
+
+    for c in numbers.CASES:
+        if c.gives_a_number:
+            yield bound(c.fun, c.static), c.samples[0]
+    for a in array_corpus.WITH_GRADIENT:
+        yield bound(a.fun, a.static or {}), a.arguments(next(a.sizes((3,))))
+
+
+def bound(f: Callable[..., Any], static: Any) -> Callable[..., Any]:
+    """A function with its static arguments."""
+    return functools.wraps(f)(functools.partial(f, **static)) if static else f
+
+
+def ratio(f: Callable[..., Any], given: Sequence[Any], second: bool) -> float:
+    """Print the line of a program."""
+    s = symgrad(f)
+    s(*given)
+    start = time.perf_counter()
+    s.grad(*given)
+    spent = time.perf_counter() - start
+    value, slopes = operations(s.source()), operations(s.grad.source())
+    most = slopes / max(value, 1)
+    line = (
+        f"{f.__name__:26} value {value:4}, gradient {slopes:5}: {most:5.1f}, first call {spent:.2f}"
+    )
+    if second and all(isinstance(x, float) for x in given):
+        bends = operations(s.hessian.source())
+        line += f", Hessian {bends:6}: {bends / max(value, 1):6.1f}"
+    print(line, flush=True)
+    return most
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print a line for each program."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--second", action="store_true", help="second derivatives, too")
-    second = parser.parse_args(arguments).second
+    parser.add_argument("--corpus", action="store_true", help="the programs of the tests, too")
+    options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
-    for f, given in PROGRAMS:
-        s = symgrad(f)
-        s(*given)
-        start = time.perf_counter()
-        s.grad(*given)
-        spent = time.perf_counter() - start
-        value, slopes = operations(s.source()), operations(s.grad.source())
-        line = f"{f.__name__:18} value {value:4}, gradient {slopes:5}: {slopes / value:5.1f}, first call {spent:.2f}"
-        if second and all(isinstance(x, float) for x in given):
-            bends = operations(s.hessian.source())
-            line += f", Hessian {bends:6}: {bends / value:6.1f}"
-        print(line, flush=True)
+    found, left_out = [], []
+    for f, given in (*PROGRAMS, *(corpus() if options.corpus else ())):
+        try:
+            found.append(ratio(f, given, options.second))
+        except (SymdiffError, TypeError):
+            left_out.append(f.__name__)
+    worst, middle = max(found), statistics.median(found)
+    few = sum(r <= 5 for r in found)
+    print(f"{len(found)} programs: worst {worst:.1f}, median {middle:.1f}, at most 5 in {few}")
+    if left_out:
+        print("without a text in Python, or refused:", ", ".join(left_out))
 
 
 if __name__ == "__main__":

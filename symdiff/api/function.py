@@ -6,6 +6,7 @@ arguments, and each has its expression, its source and its report.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -210,14 +211,11 @@ class SymbolicFunction(Called[P, R_co]):
         must_not_round(self, real, static)
         must_fit(self, real, static)
         kept = comparing.kept(self, real, static, out)
-        if key in self._called:
+        with contextlib.nullcontext() if key in self._called else compiling(self.__name__):
             result = self._run(real, static, out, stream)
-        else:
-            with compiling(self.__name__):
-                result = self._run(real, static, out, stream)
             self._called.add(key)
-        if stream is None:
-            comparing.called(self, kept, static, result)
+            if stream is None:
+                comparing.called(self, kept, static, result)
         return result
 
     def _run(

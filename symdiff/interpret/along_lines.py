@@ -26,7 +26,7 @@ from __future__ import annotations
 import functools
 import math
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from flint import arb, ctx
@@ -50,6 +50,7 @@ from symdiff.interpret.lines import (
     no_double,
 )
 from symdiff.ir import Expr
+from symdiff.ir.functions import EXTREMES
 from symdiff.ir.plain import as_ball
 
 DEPTH, SECOND_DEPTH = 160, 100
@@ -73,6 +74,8 @@ SECOND_WORK = 4 * WORK
 """The same for second derivatives: a difference of differences, to more bits."""
 SHORT, SHORT_BITS = 64, 512
 """The exponent of a short distance, and the precision there."""
+SIDES = 16
+"""The number of general points near a crossing of kinks."""
 STEADY = 2.0**-24
 """The largest difference of slopes over a short distance and over half of it for a derivative."""
 
@@ -366,11 +369,53 @@ class Point:
         first = self.partial(output, (by,))
         if math.isnan(first.value):
             return first
+        if self._is_crossing and not self._is_that_of_all_sides(output, by, then):
+            return Slope(math.nan)
         found = self._second_along(output, by, then)
         if first.kink and by != then and found.known:  # which may be steeper near the point
             other = self._second_along(output, then, by)
             return other if math.isnan(other.value) else found
         return found
+
+    @functools.cached_property
+    def _is_crossing(self) -> bool:
+        """Whether there is a kink along each line through the point, or along none, as where a kink crosses itself."""
+        return any(
+            len(u) > 1 and all(abs(slope) < STEADY for slope in u) for u in self._slopes_at_kinks()
+        )
+
+    def _slopes_at_kinks(self) -> Iterator[list[Value]]:
+        """For each kink that is met, the slopes of what vanishes there."""
+        tape = self.tape
+        for e in tape.nodes:
+            if e.op in (ir.ABS, *EXTREMES):
+                a, b = tape.index[e.args[0]], tape.index[e.args[1]] if e.args[1:] else -1
+
+                def zero(v: Sequence[Value], a: int = a, b: int = b) -> Value:
+                    return v[a] if b < 0 else v[a] - v[b]
+
+                if zero(self.place.here).contains(0):
+                    below = sorted({*tape.parameters_below(tape.index[e])})
+                    beside = (self._moved(by, 1, SHORT) for by in below)
+                    yield [zero(v) / step for step, v in beside]
+
+    def _is_that_of_all_sides(self, output: int, by: int, then: int) -> bool:
+        """Whether a second derivative is the same at points near this one, in general directions."""
+        rng, root, prec = random.Random(9), self.tape.roots[output], 2 * INNER * BITS * SHORT
+        found = []
+        for _ in range(SIDES):
+            ctx.prec = prec
+            t, h = no_double(-SHORT), no_double(-INNER * SHORT)
+            near = [as_ball(x) + rng.choice((-1, 1)) * rng.randint(1, 511) * t for x in self.point]
+            corners = []
+            for a, b in ((1, 1), (1, 0), (0, 1), (0, 0)):
+                point = list(near)
+                point[by] += a * h
+                point[then] += b * h
+                corners.append(self.tape.on(point, prec, {}, {})[root])
+            p, q, r, s = corners
+            found.append((p - q - r + s) / h**2)
+        return all(abs(x - found[0]) <= STEADY * (1 + abs(x)) for x in found)
 
     def _second_along(self, output: int, by: int, then: int) -> Slope:
         self._until = min(work.spent() + SECOND_WORK, self.until)

@@ -11,7 +11,9 @@ derivatives along lines (`interpret.along_lines`).
 
 Requires: formulas of numbers as captured, and what computes their derivatives.
 Ensures: a condition in the doubles that the program compares; it is false at all points where formulas are right in
-the tries. What cannot be tried within the budget is left to the formulas, except for guards.
+the tries. What cannot be tried within the budget is left to the formulas, except for guards, and for kinks in
+second derivatives: there the slopes of a kink may be multiplied, and what a kink's general points say
+need not hold where it is curved.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from symdiff.interpret.lines import is_size, is_step, zeros_of
 from symdiff.interpret.secants import RATIONAL, value_at, values_at, zero_by
 from symdiff.interpret.terms import Term
 from symdiff.ir import EQ, FALSE, LE, LT, SIGN, WHERE, ZERO, Expr, and_, not_, or_, topological
-from symdiff.ir.functions import ACOS, ASIN, ATAN, ATAN2, EXTREMES, HYPOT, LOG
+from symdiff.ir.functions import ACOS, ASIN, ATAN, ATAN2, EXTREMES, HYPOT, IVE, LOG
 from symdiff.ir.plain import exactly
 
 if TYPE_CHECKING:
@@ -55,8 +57,12 @@ ROUNDS = 6
 JUMP = (
     "the value at a guard is not the limit there; derivatives are those of the guard's own formula"
 )
+LINEAR = (ir.ADD, ir.SUB, ir.NEG, ir.MUL, ir.DIV)
+"""The operations of linear forms, if all factors and divisors are numbers."""
 LOGIC = (ir.AND, ir.OR, ir.NOT)
 """The operations that combine comparisons to conditions."""
+SLOPED = (ir.ABS, IVE, *EXTREMES)
+"""Continuous functions whose slopes jump."""
 EDGES = (ATAN2, ACOS, ASIN)
 """Functions without a derivative at the edges of their domains, though functions of them may have one."""
 DIGITS = 2**11
@@ -165,7 +171,10 @@ def special_points(
                 sort(both)
     met = functools.reduce(or_, (p.condition for p in wrong), FALSE)
     found = [p for p in places if p.asks or p.condition in trial.jumps]
-    doubts = [*(p.condition for p in unknown), *_several([*found, *others], len(pairs) > PAIRS)]
+    doubts = [p.condition for p in unknown]
+    doubts += _several([*found, *others], len(pairs) > PAIRS, trial.is_second)
+    if trial.is_second:
+        doubts += [p.condition for p in alone if p.at.op in SLOPED and _is_curved(p)]
     every = functools.reduce(or_, doubts, met)
     used = set(ir.reached(outputs, lambda e: e.args[1:] if e.op is WHERE else e.args))
     guards = tuple(p.at for p in jumps if not used.isdisjoint(ir.variables(p.zeros)))
@@ -191,11 +200,25 @@ def _own(p: Place) -> set[Expr]:
     return set(ir.variables((p.condition, *p.zeros)))
 
 
-def _several(places: Sequence[Place], pairs: bool) -> Iterator[Expr]:
+def _is_clamp(e: Expr) -> bool:
+    """Whether a node keeps a quantity away from 0, or near it."""
+    bounds = map(ir.rational, e.args) if e.op in EXTREMES else ()
+    return any(q is not None and 0 < abs(q) <= WIDEST for q in bounds)
+
+
+def _is_curved(p: Place) -> bool:
+    """Whether points of a place are not all alike: it may cross itself, or touch 0 without a change of sign."""
+    nodes = [e for e in topological(p.zeros) if e.args]
+    products = (map(ir.variables, zip(e.args)) for e in nodes if e.op in (ir.MUL, ir.DIV))
+    return not all(e.op in LINEAR for e in nodes) or any(map(all, products))
+
+
+def _several(places: Sequence[Place], pairs: bool, second: bool = False) -> Iterator[Expr]:
     """Where more places meet than were tested: three that one coordinate may change, or two if not
     all `pairs` were tested. The terms of one maximum or minimum are one kink, however many are
-    equal."""
-    chains = _chains([p.at for p in places])
+    equal, unless derivatives are second ones."""
+    nodes = [p.at for p in places]
+    chains = {e: e for e in nodes} if second else _chains(nodes)
     groups: dict[frozenset[Place], None] = {}
     for v in dict.fromkeys(v for p in places for v in ir.variables((p.condition, *p.zeros))):
         groups.setdefault(frozenset(p for p in places if v in _own(p)))
@@ -348,6 +371,8 @@ class _Trial:
         self.definition = Derivatives(names[:count], outputs)
         self.rng = random.Random(4)
         self.bases = [self._base(k) for k in range(BASES)]
+        self.is_second = any(len(t.by) > 1 for row in rows for t in row)
+        self.is_clamped = any(map(_is_clamp, topological(outputs)))
         self.jumps: dict[Expr, list[bool]] = {}
         """Whether the function jumps, at the points of each place."""
         self._unreached: set[Expr] = set()
@@ -415,8 +440,13 @@ class _Trial:
         return True if tried > unknown else None
 
     def may_be_wrong(self, place: Place) -> bool:
-        """Whether formulas count as wrong where tests decide nothing: at guards of points, and in
-        bands that contain general points."""
+        """Whether formulas count as wrong where tests decide nothing: at guards of points, in bands that contain
+        general points, and in second derivatives at kinks for which the budget was not enough. At small sizes that
+        are clamped, formulas are those of the function without a clamp."""
+        from symdiff.interpret import work
+
+        if place.at.op in SLOPED and self.is_second and not self.is_clamped:
+            return work.spent() > self._share
         return bool(place.asks) and (place.condition.op is EQ or place.condition in self.jumps)
 
     def _on(self, place: Place, base: dict[str, float]) -> dict[str, float] | None:
@@ -459,12 +489,12 @@ class _Trial:
         for name in sorted({v.value for v in ir.variables(place.zeros)} & self.own):
             for step in (BESIDE, -BESIDE):
                 moved = {**point, name: point[name] + step}
-                if not (agreed := self._agrees(Place(FALSE, (), place.at), moved)):
-                    return agreed
                 beside = self.formulas([moved[p] for p in self.names])
                 for a, b in zip(found, beside, strict=True):
                     if not abs(a - b) <= SMOOTH * (1 + abs(a)) < math.inf:
                         return False
+                if not (agreed := self._agrees(Place(FALSE, (), place.at), moved)):
+                    return agreed
         return True
 
     def _is_defined(self, point: dict[str, float]) -> bool:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 from symdiff import ir
 from symdiff.ir import NAN, TRUE, Expr
-from symdiff.ir.functions import SLOPES
 from symdiff.ir.functions import domain as domain_of
 from symdiff.ir.names import untaken
 from symdiff.ir.pass_lists import Log, Pass, Stage, run, switches, through
@@ -31,7 +30,7 @@ from symdiff.passes.cancel import cancel as cancellation
 from symdiff.passes.cancel.algebra import linear
 from symdiff.passes.cancel.branch_sides import decided_by_branches
 from symdiff.passes.cancel.cancel import cancel
-from symdiff.passes.cancel.sides import sides_of_kinks
+from symdiff.passes.cancel.shifts import detached_shifts
 from symdiff.passes.cancel.signsquares import place, slopes_of, squares_of_signs, steps_of
 from symdiff.passes.complete.complete import (
     Completions,
@@ -199,7 +198,7 @@ def _derived(
     whole: Callable[[tuple[Expr, ...]], Sequence[Expr]] | None = None,
 ) -> Program:
     """The program of derivatives, simplified; of those of the values, if these are not the base.
-    Kinks have sides in the last derivatives that are taken, and powers their values at 0.
+    Powers have their values at 0 in the last derivatives that are taken.
 
     Parameters
     ----------
@@ -211,7 +210,7 @@ def _derived(
     known = {place(u)[0] for u in base.slopes}
     steps = steps_of(of, known)
     p = replace(base, tree=tree, corners=(), slopes=slopes_of(of, steps, base.slopes))
-    what = Derivation(notes, base, of, slopes, steps, by, values is not None, last, whole or slopes)
+    what = Derivation(notes, base, of, slopes, steps, by, last, whole or slopes)
     return through(DERIVE, p, what, notes.without, notes.log)
 
 
@@ -226,7 +225,6 @@ class Derivation:
     slopes, whole : make the derivatives of the base's outputs, and of those of the values.
     steps : signs that are no slopes of kinks.
     by : for each output, by which variables of the values it is taken; () if that is not said.
-    again : whether the base is a derivative itself.
     last : whether no further derivatives are taken.
     """
 
@@ -236,19 +234,8 @@ class Derivation:
     slopes: Callable[[tuple[Expr, ...]], Sequence[Expr]]
     steps: Any
     by: Sequence[tuple[Expr, ...]]
-    again: bool
     last: bool
     whole: Callable[[tuple[Expr, ...]], Sequence[Expr]]
-
-
-def _sided(p: Program, what: Derivation) -> Program:
-    """The program with the sides of kinks distinguished."""
-    found = squares_of_signs(p.outputs, but=what.steps)
-    if not what.last:
-        return _with(p, found)
-    second = what.again or _has_slopes(what.base)
-    place_of = (*what.of, *what.base.outputs)
-    return _with(p, sides_of_kinks(found, place_of, second, what.steps, p.slopes))
 
 
 def _cornered(p: Program, what: Derivation) -> Program:
@@ -257,14 +244,6 @@ def _cornered(p: Program, what: Derivation) -> Program:
         return p
     facts = what.base.assumptions
     return replace(p, corners=tuple(corners(p.outputs, what.by, what.of, what.whole, facts)))
-
-
-def _has_slopes(program: Program) -> bool:
-    """Whether a program contains slopes of kinks, as derivatives do."""
-    order = ir.topological(program.outputs)
-    signs = {place(e.args[0])[0] for e in order if e.op is ir.SIGN}
-    known = {place(u)[0] for u in program.slopes}
-    return any(e.op in SLOPES for e in order) or not signs.isdisjoint(known)
 
 
 def value_and_gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
@@ -498,12 +477,16 @@ SIMPLIFY: tuple[Pass[Program, Notes], ...] = (
 
 DERIVE: tuple[Pass[Program, Derivation], ...] = (
     Pass(
-        "differentiate", lambda p, what: _with(p, what.slopes(what.base.outputs)),
+        "shifts", lambda p, _: _with(p, detached_shifts(p.outputs)), "a simplified program",
+        "shifts on which outputs do not depend have no derivatives", suspicion=1,
+    ),
+    Pass(
+        "differentiate", lambda p, what: _with(p, what.slopes(p.outputs)),
         "a simplified program", "outputs that are derivatives by the chain rule",
     ),
     Pass(
-        "signsquares", lambda p, what: _sided(p, what), "derivatives by the chain rule",
-        "squares of signs are 1; where kinks meet, the means of one-sided derivatives", suspicion=5,
+        "signsquares", lambda p, what: _with(p, squares_of_signs(p.outputs, but=what.steps)),
+        "derivatives by the chain rule", "squares of signs are 1", suspicion=5,
     ),
     Pass(
         "cancel", lambda p, what: _with(p, cancel(p.outputs, what.notes.cancel)), "a valid program",

@@ -1,14 +1,16 @@
-"""A progress bar on stderr, for what takes more than two seconds; on a terminal only.
+"""A progress bar on stderr, for what takes more than two seconds; on a terminal and in a notebook only.
 
 Nothing reports to it: a thread looks which pass of the pipeline the busy one is in. That
 of a command goes with the first thing that is printed. That of a call is there while the
-call compiles, not while compiled code runs.
+call compiles and is compared, not while compiled code runs. The environment variable
+`SYMDIFF_PROGRESS=0` switches it off.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
 import sys
 import threading
 import time
@@ -38,6 +40,7 @@ STAGES = (
     ("stabilise", ("symdiff.passes.stabilise",)),
     ("flagged", ("symdiff.passes.accuracy.error_test", "symdiff.passes.accuracy.widen")),
     ("emit", ("symdiff.lowering", "symdiff.codegen", "symdiff.runtime")),
+    ("compare", ("symdiff.pipeline.validation",)),
     ("certify", ("symdiff.diagnostics.certify", "symdiff.interpret")),
 )
 """What the stages of the pipeline are called, in order, and the modules they are in."""
@@ -94,9 +97,11 @@ def compiling(what: str) -> Iterator[None]:
 
 
 def shown(stream: TextIO | None) -> bool:
-    """Whether somebody looks at a stream."""
+    """Whether somebody looks at a stream, in a terminal or a notebook."""
+    if stream is None or os.environ.get("SYMDIFF_PROGRESS") == "0":
+        return False
     try:
-        return stream is not None and stream.isatty()
+        return type(stream).__module__.startswith("ipykernel.") or stream.isatty()
     except ValueError:  # closed
         return False
 
@@ -179,7 +184,7 @@ class _Bar:
         self, what: str, stream: TextIO, thread: int, running: tuple[str, ...] = ()
     ) -> None:
         self.what, self.stream, self.thread, self.running = what, stream, thread, running
-        self.at, self.drawn = 0, False
+        self.at, self.drawn = 0, 0
         self.start = time.monotonic()
         self.done = threading.Event()
         self.drawer = threading.Thread(target=self._draw, name="symdiff-progress", daemon=True)
@@ -199,14 +204,15 @@ class _Bar:
                 self._wipe()
                 continue
             self.at = reached(frame, self.at)
-            self._write("\r" + line(self.what, self.at, time.monotonic() - self.start) + "\x1b[K")
-            self.drawn = True
+            text = line(self.what, self.at, time.monotonic() - self.start)
+            self.drawn = max(self.drawn, len(text))
+            self._write(f"\r{text.ljust(self.drawn)}\x1b[K")  # notebooks have no such escape
         self._wipe()
 
     def _wipe(self) -> None:
         if self.drawn:
-            self._write("\r\x1b[K")
-            self.drawn = False
+            self._write("\r" + " " * self.drawn + "\r\x1b[K")
+            self.drawn = 0
 
     def _write(self, text: str) -> None:
         with contextlib.suppress(OSError, ValueError):

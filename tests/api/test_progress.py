@@ -79,6 +79,22 @@ def test_it_appears_and_is_wiped(terminal):
     assert terminal.getvalue() == text
 
 
+def test_it_is_switched_off(terminal, monkeypatch):
+    monkeypatch.setenv("SYMDIFF_PROGRESS", "0")
+    with watched(terminal):
+        time.sleep(0.2)
+    assert terminal.getvalue() == ""
+
+
+def test_notebooks_show_it_and_files_do_not():
+    notebook = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})
+    assert bars.shown(notebook()) and not bars.shown(io.StringIO())
+
+
+def test_comparing_is_a_stage():
+    assert stage_of("symdiff.pipeline.validation.firstcall")() == "compare"
+
+
 def test_what_is_quick_shows_nothing(terminal):
     with watched(terminal):
         pass

@@ -33,11 +33,10 @@ from symdiff.passes.accuracy import (
     rows_with_errors,
     softmax,
     sums_in_lanes,
-    whole_program,
     widen,
 )
 from symdiff.passes.accuracy.other_parts import with_loops
-from symdiff.passes.cancel import branch_sides, like_powers, literals, shared_exponential, sides
+from symdiff.passes.cancel import branch_sides, like_powers, literals, shared_exponential
 from symdiff.passes.cancel.cancel import _lowest
 from symdiff.passes.complete import regroup, removable, surfaces
 from symdiff.passes.differentiate import pushforward
@@ -98,8 +97,6 @@ def _along_first(e: Expr) -> Expr:
 
 FORMULAS: dict[str, Callable[[Outputs, Outputs], Outputs]] = {
     "branch_sides": _all(branch_sides.decided_by_branches),
-    "sides": sides.sides_of_kinks,
-    "sides_of_second": lambda outputs, of: sides.sides_of_kinks(outputs, of, True),
     "like_powers": _all(like_powers.like_powers),
     "shared_exponential": _all(lambda o: shared_exponential.relate(o, _lowest)),
     "literals": _all(lambda o: literals.exact_literals(o)[0]),
@@ -167,8 +164,6 @@ PROGRAMS: dict[str, Callable[[LoopProgram, LoopProgram], LoopProgram]] = {
     "corrected_program": lambda p, _: corrected_program.corrected_program(p),
     "underflow_losses": lambda p, _: corrected_program.corrected_program(p, tests=True),
     "rows_with_errors": lambda p, _: rows_with_errors.corrected_rows(p, False),
-    "whole_program": lambda p, _: whole_program.widened(p),
-    "stable_forms": lambda p, _: whole_program.stable_forms(p),
     "eliminations": lambda p, _: _with_loops(p),
     "loop_tiers": lambda p, _: loop_tiers.with_error_tests(p).program,
     "rows": lambda p, _: _over_rows(p),

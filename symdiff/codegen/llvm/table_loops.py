@@ -376,6 +376,7 @@ end:
 
 declare void @llvm.memset.p0i8.i64(i8*, i8, i64, i1)
 declare void @llvm.memcpy.p0i8.p0i8.i64(i8*, i8*, i64, i1)
+declare double @llvm.fabs.f64(double)
 
 define i8 @climb(double* %in, double* %out, i64* %plan) {
 entry:
@@ -408,14 +409,25 @@ called:
 known:
   %n = phi i64 [0, %called], [0, %take], [%n.next, %column]
   %n.more = icmp slt i64 %n, %columns
-  br i1 %n.more, label %column, label %level
+  br i1 %n.more, label %column, label %given
 column:
   %n.p = getelementptr double, double* %cols, i64 %n
   %n.x = load double, double* %n.p
-  %n.d = fsub double %n.x, %n.x
-  %n.fine = fcmp oeq double %n.d, 0.0
+  %n.size = call double @llvm.fabs.f64(double %n.x)
+  %n.fine = fcmp une double %n.size, 0x7FF0000000000000
   %n.next = add i64 %n, 1
   br i1 %n.fine, label %known, label %leave
+given:
+  %g = phi i64 [0, %known], [%g.next, %argument]
+  %g.more = icmp slt i64 %g, %inputs
+  br i1 %g.more, label %argument, label %level
+argument:
+  %g.p = getelementptr double, double* %in, i64 %g
+  %g.x = load double, double* %g.p
+  %g.d = fsub double %g.x, %g.x
+  %g.fine = fcmp oeq double %g.d, 0.0
+  %g.next = add i64 %g, 1
+  br i1 %g.fine, label %given, label %leave
 take:
   %j = phi i64 [0, %gather], [%j.next, %one]
   %j.more = icmp slt i64 %j, %columns
@@ -430,8 +442,8 @@ one:
   %j.next = add i64 %j, 1
   br label %take
 level:
-  %k = phi i64 [0, %known], [%k.next, %next]
-  %needed = phi i64 [0, %known], [%needed.next, %next]
+  %k = phi i64 [0, %given], [%k.next, %next]
+  %needed = phi i64 [0, %given], [%needed.next, %next]
   %k.more = icmp slt i64 %k, %level_count
   br i1 %k.more, label %try, label %leave
 try:
@@ -483,7 +495,7 @@ copy:
   call void @llvm.memcpy.p0i8.p0i8.i64(i8* %out.b, i8* %found.b, i64 %o.size, i1 false)
   br label %leave
 leave:
-  %open = phi i8 [1, %column], [1, %level], [1, %compute], [1, %q.result], [0, %copy]
+  %open = phi i8 [1, %column], [1, %argument], [1, %level], [1, %compute], [1, %q.result], [0, %copy]
   call void @clear(i8* %R, i64 %balls)
   ret i8 %open
 }

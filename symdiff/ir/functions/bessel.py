@@ -186,7 +186,7 @@ JV: Op = Op(
     simplify=_reflected("jv", True), fold=_at_zero,
     names=("scipy.special.jv", "scipy.special.jn"),
     sympy=lambda sp, v, x: sp.besselj(v, x),
-    flint=_growing_in_c("arb_hypgeom_bessel_j"), **by_balls("jv", _j_ball, _growing_edges(0.0)),
+    flint=_growing_in_c("arb_hypgeom_bessel_j"), **by_balls("jv", _j_ball, _growing_edges(0.0), True),
 )  # fmt: skip
 
 
@@ -249,7 +249,7 @@ IV: Op = Op(
     simplify=_reflected("iv", False), fold=_at_zero,
     names=("scipy.special.iv",),
     sympy=lambda sp, v, x: sp.besseli(v, x),
-    flint=_growing_in_c("arb_hypgeom_bessel_i"), **by_balls("iv", _i_ball, _growing_edges(math.inf)),
+    flint=_growing_in_c("arb_hypgeom_bessel_i"), **by_balls("iv", _i_ball, _growing_edges(math.inf), True),
 )  # fmt: skip
 IVE: Op = Op(
     "ive", 2,
@@ -267,7 +267,7 @@ IVE: Op = Op(
     names=("scipy.special.ive",),
     sympy=lambda sp, v, x: sp.exp(-sp.Abs(x)) * sp.besseli(v, x),
     kink=lambda v, x: x, kink_rule="as of abs, the mean of the sides",
-    **by_balls("ive", _ie_ball, _growing_edges(0.0)),
+    **by_balls("ive", _ie_ball, _growing_edges(0.0), True),
 )  # fmt: skip
 
 

@@ -54,12 +54,21 @@ def like_its_argument(name: str) -> Callable[[Any], Any]:
 MOST_BITS = 1250
 """The most bits: with more, balls of special functions may take seconds; with these, they
 determine every double for arguments up to the largest."""
+NEAR = 2.0**-64
+"""Where the last argument is smaller, power series are short."""
 Edges = Callable[..., float | None]
 
 
-def by_balls(name: str, ball: Callable[..., Any], edges: Edges) -> dict[str, Any]:
+def by_balls(
+    name: str, ball: Callable[..., Any], edges: Edges, series: bool = False
+) -> dict[str, Any]:
     """The columns of a function that kernels evaluate in ball arithmetic (see `Op.edges`). It is
-    nan where an argument is."""
+    nan where an argument is.
+
+    Parameters
+    ----------
+    series : whether it has a power series at 0, of which few terms count near 0.
+    """
 
     def all_edges(*args: float) -> float | None:
         return math.nan if any(map(math.isnan, args)) else edges(*args)
@@ -67,7 +76,7 @@ def by_balls(name: str, ball: Callable[..., Any], edges: Edges) -> dict[str, Any
     def bounded(*args: Any) -> Any:
         ctx = flint().ctx
         bits = ctx.prec
-        if bits <= MOST_BITS:
+        if bits <= MOST_BITS or (series and args[-1].abs_upper() < NEAR):
             return ball(*args)
         ctx.prec = MOST_BITS
         try:

@@ -16,7 +16,18 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from symdiff.ir import ZERO, Expr, rebuild, substitute, topmost, topological, transform, var, where
+from symdiff.ir import (
+    SIGN,
+    ZERO,
+    Expr,
+    rebuild,
+    substitute,
+    topmost,
+    topological,
+    transform,
+    var,
+    where,
+)
 from symdiff.ir import loop_program as lp
 from symdiff.ir.functions import SQUARES, UNIT
 from symdiff.ir.names import Names
@@ -44,7 +55,7 @@ from symdiff.loops.simplify.vanishing import Vanishing
 from symdiff.passes.accuracy.one_signed import Signed, never_negative
 from symdiff.passes.cancel.branch_sides import decided_by_branches
 from symdiff.passes.cancel.cancel import cancel
-from symdiff.passes.cancel.sides import sides_of_kinks
+from symdiff.passes.cancel.signsquares import place, slopes_of, squares_of_signs
 from symdiff.passes.complete.complete import closed_forms, complete, expand_completed, pinned_forms
 from symdiff.passes.guards.guards import guards
 from symdiff.passes.margins import inside_margins, with_margins
@@ -222,9 +233,13 @@ def _over_leaves(
     return run
 
 
-_late = _over_leaves(
-    lambda outputs: inside_margins(outputs, lambda plain: cancel(sides_of_kinks(plain)))
-)
+def _squared(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Derivatives in which squares of signs that are slopes of absolute values here are 1."""
+    signs = {place(e.args[0])[0] for e in topological(outputs) if e.op is SIGN}
+    return cancel(squares_of_signs(outputs, but=signs.difference(slopes_of(outputs, ()))))
+
+
+_late = _over_leaves(lambda outputs: inside_margins(outputs, _squared))
 _last = _over_leaves(lambda outputs: stabilise(expand_completed(outputs)))
 _counted = _over_leaves(expand_completed)
 """Integers in comparisons of numbers count as numbers."""
@@ -308,9 +323,10 @@ EARLY: tuple[Pass[Code, Around], ...] = (
         "branches", lambda p, around: of_sums(*p, around.names), _BEFORE,
         "branches between sums are sums of branches", suspicion=1,
     ),
+    _PRUNE,  # what nothing reads is read under no condition
     Pass(
         "only_where_read", lambda p, _: (only_where_read(*p), p[1]), _BEFORE,
-        "what only one branch reads is 0 where the other is taken", suspicion=1,
+        "what only some branches read is 0 where others are taken", suspicion=1,
     ),
     Pass(
         "running_norms", lambda p, _: marked(*p), _BEFORE,
@@ -351,7 +367,7 @@ LATE: tuple[Pass[Code, Around], ...] = (
     _FORWARDING,
     Pass(
         "slopes", lambda p, _: _with_passes(*p, _late), "derivatives by the chain rule",
-        "kinks have sides; no common factors in quotients", suspicion=1,
+        "no common factors in quotients", suspicion=1,
     ),
     *_TIDY,
     _KNOWN_SIZES,

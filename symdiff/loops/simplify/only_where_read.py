@@ -1,4 +1,4 @@
-"""Values that only one branch reads become 0 where the other is taken: nothing undefined leaks.
+"""Values that only some branches read become 0 where the other is taken: nothing undefined leaks.
 
 Before:  k[i] = w[i]/th; for i: s = s + k[i]*v[i]                       where(th < eps, 0, s)
 After:   k[i] = where(th < eps, 0, w[i]/th); the same loop              where(th < eps, 0, s)
@@ -11,6 +11,7 @@ multiplied by infinity or nan.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -22,6 +23,8 @@ from symdiff.passes.analysis.roots import loci
 
 Taken = frozenset[tuple[Expr, bool]]
 """Conditions, and whether they hold."""
+LARGEST = 64
+"""Nodes of the condition that one of several branches is taken; a larger one is left out."""
 
 
 def only_where_read(block: lp.Block, roots: Sequence[Expr]) -> lp.Block:
@@ -34,10 +37,10 @@ def only_where_read(block: lp.Block, roots: Sequence[Expr]) -> lp.Block:
     for place in range(len(block) - 1, -1, -1):
         s = block[place]
         made = [read[n] for n, _ in lp.defined(s) if n in read]
-        under = frozenset.intersection(*made) if made else frozenset()
+        under = functools.reduce(_either, made) if made else frozenset()
         later = lp.own_names(block[place:])
         own = [(c, holds) for c, holds in under if not lp.names_in(c) & later]
-        s = _restricted(s, sorted(own, key=lambda taken: ir.format_expr(taken[0])))
+        s = _restricted(s, _in_order(own))
         found.append(s)
         _note(lp.expressions_in((s,)), under, read)
     return tuple(reversed(found))
@@ -51,31 +54,53 @@ def _note(roots: Iterable[Expr], under: Taken, read: dict[str, Taken]) -> None:
         here = paths[n]
         for k, a in enumerate(n.args):
             there = here | {(n.args[0], k == 1)} if n.op is WHERE and k else here
-            paths[a] = paths[a] & there if a in paths else there
+            paths[a] = _either(paths[a], there) if a in paths else there
     for e in lp.leaves(paths):
         name = lp.name_of(e)
-        read[name] = read[name] & paths[e] if name in read else paths[e]
+        read[name] = _either(read[name], paths[e]) if name in read else paths[e]
+
+
+def _either(a: Taken, b: Taken) -> Taken:
+    """What holds if all conditions of one or the other hold."""
+    if a <= b or b <= a:
+        return a & b
+    one = ir.or_(_all(a - b), _all(b - a))
+    small = one is not ir.TRUE and len(ir.topological((one,))) <= LARGEST
+    return a & b | ({(one, True)} if small else set())
+
+
+def _all(taken: Taken) -> Expr:
+    """The conjunction of conditions, in a fixed order."""
+    conditions = [c if holds else ir.not_(c) for c, holds in _in_order(taken)]
+    return functools.reduce(ir.and_, conditions)
+
+
+def _in_order(taken: Iterable[tuple[Expr, bool]]) -> list[tuple[Expr, bool]]:
+    return sorted(taken, key=lambda one: (ir.format_expr(one[0]), one[1]))
 
 
 def _restricted(s: lp.Statement, under: Sequence[tuple[Expr, bool]]) -> lp.Statement:
     """A statement whose results are read under conditions only."""
-    for c, holds in under:
-        if isinstance(s, lp.Build) and s.type.kind == "f" and _may_be_singular(s.value, c):
-            return replace(s, value=_chosen(c, holds, s.value))
-        if isinstance(s, lp.Loop):
-            s = replace(s, carried=tuple(_sum(r, c, holds) for r in s.carried))
+    if isinstance(s, lp.Build) and s.type.kind == "f":
+        return replace(s, value=_chosen(under, s.value))
+    if isinstance(s, lp.Loop):
+        return replace(s, carried=tuple(_sum(r, under) for r in s.carried))
     return s
 
 
-def _sum(r: lp.Carried, c: Expr, holds: bool) -> lp.Carried:
+def _sum(r: lp.Carried, under: Sequence[tuple[Expr, bool]]) -> lp.Carried:
     term = added(r)
-    if term is None or not _may_be_singular(term, c):
+    if term is None or (chosen := _chosen(under, term)) is term:
         return r
-    return replace(r, next=raw(ADD, (r.leaf, _chosen(c, holds, term))))
+    return replace(r, next=raw(ADD, (r.leaf, chosen)))
 
 
-def _chosen(c: Expr, holds: bool, value: Expr) -> Expr:
-    return ir.where(c, value, ZERO) if holds else ir.where(c, ZERO, value)
+def _chosen(under: Sequence[tuple[Expr, bool]], value: Expr) -> Expr:
+    """A value, or 0 where conditions do not hold, if one of them may decide whether it is singular."""
+    if any(_may_be_singular(value, c) for c, _ in under):
+        for c, holds in under:
+            value = ir.where(c, value, ZERO) if holds else ir.where(c, ZERO, value)
+    return value
 
 
 def _may_be_singular(e: Expr, c: Expr) -> bool:

@@ -4,8 +4,8 @@ Before:  2*taken(m, x[i])*taken(m, x[k])
 After:   the same with where(m == x[i], nan, taken(m, x[i])) and so on
 
 Requires: a program of second derivatives, not to be differentiated any more.
-Ensures: the same values but where there is a tie, at which slopes are means: what `sides_of_kinks`
-has not distinguished, as it treats one block at a time, is nan there. `runtime.loops.ties` has the values.
+Ensures: the same values but where there is a tie, at which slopes are means: their products
+are nan there. `runtime.loops.ties` has the values.
 """
 
 from __future__ import annotations

@@ -26,7 +26,6 @@ from symdiff.ir import (
     ADD,
     COMPARISONS,
     DIV,
-    FALSE,
     INF,
     MUL,
     NEG,
@@ -61,7 +60,14 @@ from symdiff.lowering.target import (
     MAX_CHAIN,
     PLAIN,
 )
-from symdiff.passes.accuracy.residual import LIGHT_FUNCTIONS, PRODUCTS, Bound, ResidualBounds
+from symdiff.passes.accuracy.residual import (
+    LIGHT_FUNCTIONS,
+    PRODUCTS,
+    Bound,
+    Conditions,
+    ResidualBounds,
+    safe_above,
+)
 from symdiff.passes.analysis.band_extent import largest
 from symdiff.passes.analysis.signs import Signs
 
@@ -93,22 +99,20 @@ class Bounds:
     lean : whether the processor flags overflow and underflow.
     bounds : the bounds of all nodes so far.
     inherent : units of rounding each node would carry if nothing cancelled.
-    unsafe : branches and steps that depend on rounded values.
+    safe : conditions under which no value that decides a branch or a step of a node depends on rounding.
     apart : the bounds of the nodes that are rounded by themselves.
     functions : their parts due to functions, in which an operation counts as `unit`.
     series : see `extent.series_in_bands`.
     left : their remainders where errors are computed along.
     values : bounds of functions whose values are used without their errors.
-    compensated, corrected : the nodes that are computed with their errors, and those of them
-        whose errors are added.
-    results : those whose value is a result.
+    compensated : the nodes that are computed with their errors.
     """
 
     dtype: str = "float64"
     signs: Signs = field(default_factory=Signs)
     bounds: dict[Expr, Bound] = field(default_factory=dict)
     inherent: dict[Expr, Fraction] = field(default_factory=dict)
-    unsafe: Expr = FALSE
+    safe: dict[Expr, Conditions] = field(default_factory=dict)
     fuses: bool = False
     lean: bool = False
     chain: int = MAX_CHAIN
@@ -120,11 +124,10 @@ class Bounds:
     unit: Fraction = Fraction(1)
     series: Mapping[Expr, Expr] = field(default_factory=dict)
     compensated: set[Expr] = field(default_factory=set)
-    corrected: list[Expr] = field(default_factory=list)
-    results: list[Expr] = field(default_factory=list)
 
     def of(self, e: Expr) -> Bound:
         for node in ir.topological((e,), self.bounds):
+            self.safe[node] = safe_above(node, [self.safe[a] for a in node.args])
             self.bounds[node] = self._local(node)
             if node in self.series:
                 self.bounds[node] = self._over_band(self.series[node], self.bounds[node])
@@ -157,16 +160,16 @@ class Bounds:
             return Fraction(0)
         return abs(q) * Fraction(1, 2 ** (UNITS[self.dtype] + 1))
 
-    def _rounded_exponent(self, base: Expr, q: Fraction) -> None:
-        """Flag bases so large or small that the rounding of an exponent counts."""
+    def _rounded_exponent(self, e: Expr, q: Fraction) -> None:
+        """Flag bases of powers so large or small that the rounding of an exponent counts."""
         error = self._exponent_error(q)
         if not error:
             return
         most = EXPONENT_ERROR * Fraction(1, 2 ** UNITS[self.dtype]) / error
         if most < LARGEST_LOGARITHM:
-            large, size = Fraction(math.exp(most)), ir.abs_(base)
+            large, size = Fraction(math.exp(most)), ir.abs_(e.args[0])
             small = ir.and_(ir.lt(ZERO, size), ir.lt(size, ir.const(1 / large)))
-            self.unsafe = ir.or_(self.unsafe, ir.or_(ir.lt(ir.const(large), size), small))
+            self._demand(e, ir.not_(ir.or_(ir.lt(ir.const(large), size), small)))
 
     def size(self, e: Expr) -> Expr:
         """|e|, without the bars where they change nothing."""
@@ -180,16 +183,16 @@ class Bounds:
             return Bound()
         if op.boolean:
             if op in COMPARISONS and not decides_plainly(e):
-                self._decide(ir.sub(*args), args)
+                self._decide(e, ir.sub(*args))
             return Bound()
         if (q := ir.rational(e)) is not None:
             return Bound() if is_exact(q, self.dtype) else Bound(self.unit)
         if not args:
             return Bound() if op in (VAR, ir.CONST) else Bound(self.unit)
         if op is COMPENSATED or op is LIGHT:
-            return self._compensated(args[0], op is LIGHT)
+            return self._compensated(e)
         if op is PLAIN:
-            return self._plain(args[0])
+            return self._plain(e)
         if op in (COMPENSATED_EXP, COMPENSATED_EXPM1):
             return Bound(Fraction(self._own_error(e) + 2))
         bounds = [self.bounds[a] for a in args]
@@ -197,7 +200,7 @@ class Bounds:
             return self._join(args[0], self._over_band(e, bounds[1]), bounds[2])
         if op in EXTREMES:
             if not decides_plainly(e):
-                self._decide(args[0] - args[1], args)
+                self._decide(e, args[0] - args[1])
             return self._join(ir.lt(*args) if op in MINIMA else ir.lt(args[1], args[0]), *bounds)
         if op in STEPS:
             if not decides_plainly(e):
@@ -228,7 +231,7 @@ class Bounds:
         if op is POW and (q := ir.rational(args[1])) is not None:
             own = self.unit * self._roundings(q)
             if op is e.op:
-                self._rounded_exponent(args[0], q)
+                self._rounded_exponent(e, q)
             k, more, relative = abs(q) * bounds[0].k + own, bounds[0].more, ZERO
             if more is not ZERO:
                 more = self._power_error(e, abs(q), more)
@@ -300,8 +303,9 @@ class Bounds:
             )
         return self.apart.of(e)
 
-    def _compensated(self, e: Expr, light: bool) -> Bound:
+    def _compensated(self, node: Expr) -> Bound:
         """The bounds of a node that is computed with its errors."""
+        (e,), light = node.args, node.op is LIGHT
         bound = self._term_by_term(e)
         assert self.apart is not None
         if self.left is None:
@@ -310,22 +314,23 @@ class Bounds:
         if light and part == LIGHT_FUNCTIONS:
             if self.functions is None:
                 self.functions = replace(
-                    self.apart, bounds={}, inherent={}, unit=PRODUCTS / LIGHT_FUNCTIONS
+                    self.apart, bounds={}, inherent={}, safe={}, unit=PRODUCTS / LIGHT_FUNCTIONS
                 )
             bound = self.functions.of(e)
-        self.corrected.append(e)
+        self.safe[node] = self.apart.safe[e] | self.left.safe[e]
         self.compensated.update(ir.topological((e,), self.compensated))
         error = bound.more + self._times(e, bound.relative)
         return Bound(max(Fraction(2), 1 + bound.k * part), ir.const(part) * error + series)
 
-    def _plain(self, e: Expr) -> Bound:
+    def _plain(self, node: Expr) -> Bound:
         """The bounds of the value of such a node without its errors."""
+        (e,) = node.args
         bound = self._term_by_term(e)
         assert self.apart is not None
         if self.values is None:
             self.values = ResidualBounds(self.apart.bounds, self.apart.slopes, errorless=True)
         self.values.of(e)
-        self.results.append(e)
+        self.safe[node] = self.apart.safe[e] | self.values.safe[e]
         self.compensated.update(ir.topological((e,), self.compensated))
         return bound
 
@@ -381,28 +386,32 @@ class Bounds:
         return ZERO if error is ZERO else self.size(a) * error
 
     # --------------------------------------------------------------- decisions
-    def _decide(self, difference: Expr, args: Sequence[Expr]) -> None:
-        """Flag the sign of a difference within the error of its terms; the sign of a single term is
-        not flagged, if its relative error is known."""
+    def _demand(self, e: Expr, condition: Expr) -> None:
+        """Flag a node where a condition does not hold."""
+        self.safe[e][condition] = None
+
+    def _decide(self, e: Expr, difference: Expr) -> None:
+        """Flag what depends on the sign of the difference of its arguments within the error of these;
+        the sign of a single one is not flagged, if its relative error is known."""
+        args = e.args
         if any(a is ZERO for a in args) and all(self.bounds[a].static for a in args):
             return
         error = self._absolute((a, self.bounds[a].k) for a in args)
-        self._near(difference, error)
+        self._near(e, difference, error)
 
     def _step(self, e: Expr) -> None:
         (x,) = e.args
         edge = x - FLOOR(x) - ir.HALF if e.op is ROUND else x if e.op is SIGN else x - ROUND(x)
-        self._near(edge, self._absolute([(x, self.bounds[x].k)]))
+        self._near(e, edge, self._absolute([(x, self.bounds[x].k)]))
 
     def _rounded_integer(self, e: Expr) -> None:
         """Flag integers that are computed in doubles and may be no numbers of the type."""
-        self.unsafe = ir.or_(self.unsafe, ir.lt(ir.const(INTEGERS[self.dtype]), ir.abs_(e)))
+        self._demand(e, ir.not_(ir.lt(ir.const(INTEGERS[self.dtype]), ir.abs_(e))))
 
-    def _near(self, difference: Expr, error: Expr) -> None:
+    def _near(self, e: Expr, difference: Expr, error: Expr) -> None:
         if error is not ZERO:
             unit = ir.const(Fraction(1, 2 ** UNITS[self.dtype]))
-            safe = ir.lt(unit * error, ir.abs_(difference))
-            self.unsafe = ir.or_(self.unsafe, ir.not_(safe))
+            self._demand(e, ir.lt(unit * error, ir.abs_(difference)))
 
     # --------------------------------------------------------- without cancelling
     def _inherent(self, e: Expr) -> Fraction:

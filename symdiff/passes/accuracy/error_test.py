@@ -37,7 +37,7 @@ from symdiff.ir.functions import ATAN, COS, ERF, EXP, EXTREMES, SIN, TANH
 from symdiff.ir.plain import is_decided
 from symdiff.lowering.target import COMPENSATED, LIGHT, MAX_CHAIN, PLAIN
 from symdiff.passes.accuracy.bounds import STEPS, Bounds
-from symdiff.passes.accuracy.residual import plainly
+from symdiff.passes.accuracy.residual import all_of, plainly
 from symdiff.passes.analysis.band_extent import series_in_bands
 from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.analysis.underflow import outside
@@ -139,13 +139,8 @@ def flagged_where(
         if output in unbounded:
             sizes = sizes + work.size(output)
         tests.append((output, units))
-    total = ir.or_(ir.not_(work.within(tests)), work.unsafe)
-    if work.apart is not None:
-        total = ir.or_(total, work.apart.unsafe)
-    if work.left is not None:
-        total = ir.or_(total, ir.not_(work.left.all_safe(work.corrected)))
-    if work.values is not None:
-        total = ir.or_(total, ir.not_(work.values.all_safe(work.results)))
+    safe = {c: None for output, _ in tests for c in work.safe[output]}
+    total = ir.or_(ir.not_(work.within(tests)), ir.not_(all_of(safe)))
     if not lean:
         if sizes is not ZERO:
             total = ir.or_(total, ir.not_(ir.lt(sizes, INF)))

@@ -13,12 +13,12 @@ of errors in arguments, however many follow one another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.ir import ABS, ADD, DIV, MUL, NEG, POW, SUB, WHERE, ZERO, Expr
+from symdiff.ir import ABS, ADD, AND, DIV, MUL, NEG, OR, POW, SUB, WHERE, ZERO, Expr
 from symdiff.ir.functions import EXP, EXTREMES
 from symdiff.lowering.compensated.functions import BITS, CORRECTED, LIGHT_BITS
 from symdiff.lowering.target import COMPENSATED_OPS, PLAIN
@@ -86,10 +86,6 @@ class ResidualBounds:
     series: dict[Expr, Expr] = field(default_factory=dict)
     safe: dict[Expr, Conditions] = field(default_factory=dict)
 
-    def all_safe(self, nodes: Iterable[Expr]) -> Expr:
-        """The condition under which the bounds of the nodes hold."""
-        return _all({c: None for n in nodes for c in self.safe[n]})
-
     def of(self, e: Expr) -> tuple[Fraction, Expr]:
         """The part of its bound that the error of a node retains where it is `safe`, and the error
         to add."""
@@ -107,16 +103,8 @@ class ResidualBounds:
         return max(part, PRODUCTS) if self._squared(n) else part
 
     def _conditions(self, n: Expr) -> Conditions:
-        """The conditions of a node; for a choice those of the side that is taken."""
-        if n.op is WHERE:
-            yes, no = (self.safe[x] for x in n.args[1:])
-            found = {c: None for c in yes if c in no}
-            for side, taken in ((yes, n.args[0]), (no, ir.not_(n.args[0]))):
-                own = _all(c for c in side if c not in found)
-                if own is not ir.TRUE:
-                    found[ir.or_(ir.not_(taken), own)] = None
-            return found | self.safe[n.args[0]]
-        found = {c: None for a in n.args for c in self.safe[a]}
+        """The conditions of a node."""
+        found = safe_above(n, [self.safe[a] for a in n.args])
         if n.op in CORRECTED:
             found[CORRECTED[n.op].inside(n.args[0])] = None
         small = ir.FALSE
@@ -175,7 +163,29 @@ class ResidualBounds:
         return value if value is not None and value <= SMALL else None
 
 
-def _all(conditions: Iterable[Expr]) -> Expr:
+def safe_above(n: Expr, below: Sequence[Conditions]) -> Conditions:
+    """What must hold for a node, from what must hold for its arguments: for a choice the side that is
+    taken; for a conjunction both operands, unless one is surely false."""
+    if n.op is WHERE:
+        yes, no = below[1:]
+        found = {c: None for c in yes if c in no}
+        for side, taken in ((yes, n.args[0]), (no, ir.not_(n.args[0]))):
+            own = all_of(c for c in side if c not in found)
+            found[ir.or_(ir.not_(taken), own)] = None
+        found |= below[0]
+    elif n.op in (AND, OR):
+        found = {c: None for c in below[0] if c in below[1]}
+        x, y = (all_of(c for c in side if c not in found) for side in below)
+        settled = [a if n.op is OR else ir.not_(a) for a in n.args]
+        found |= dict.fromkeys((ir.or_(x, settled[1]), ir.or_(y, settled[0]), ir.or_(x, y)))
+    else:
+        found = {c: None for side in below for c in side}
+    found.pop(ir.TRUE, None)
+    return found
+
+
+def all_of(conditions: Iterable[Expr]) -> Expr:
+    """The conjunction."""
     total = ir.TRUE
     for c in conditions:
         total = ir.and_(total, c)

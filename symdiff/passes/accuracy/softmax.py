@@ -6,6 +6,9 @@ After:   w/((1 + x*exp(b/g - a/g))*z)
 Before:  exp(a + b)/((exp(a) + exp(c))*(exp(b) + 1))
 After:   1/((1 + exp(c - a))*(1 + exp(-b)))
 
+Before:  exp(a/g)/exp(b/g)
+After:   exp(a/g - b/g)
+
 Requires: a node in a form to be computed.
 Ensures: an equal node without an exponential that overflows where the share does not, as
 in the derivatives of `logaddexp(a/g, b/g)` after cancellation of common factors. An exponent that
@@ -58,7 +61,18 @@ def share(e: Expr) -> Expr:
                 one, below[k] = _less(_terms(below[k]), part)
                 above.append(one)
             changed = True
+    pairs = zip(*(_computed(side) for side in (above, below)), strict=False)
+    for n, d in list(pairs):
+        above.remove(n)
+        below.remove(d)
+        above.append(EXP(n.args[0] - d.args[0]))
+        changed = True
     return ir.product(above) / ir.product(below) if changed else e
+
+
+def _computed(factors: Sequence[Expr]) -> list[Expr]:
+    """The exponentials of what is computed."""
+    return [n for n in factors if n.op is EXP and _is_computed(n.args[0])]
 
 
 def _pivots(exponent: Expr, below: Sequence[Expr]) -> dict[int, Expr] | None:

@@ -107,12 +107,6 @@ def widen(outputs: Sequence[Expr]) -> tuple[tuple[Expr, ...], Expr]:
     return results, flagged
 
 
-def widen_over(outputs: Sequence[Expr], leaves: Mapping[Expr, Wide]) -> list[Wide | Choice]:
-    """The nodes that replace the outputs, over pairs for some of their variables."""
-    widening = _Widening(leaves)
-    return [widening.of(o) for o in shared(without_far_constants(outputs))]
-
-
 class _Widening:
     def __init__(self, leaves: Mapping[Expr, Wide] = MappingProxyType({})) -> None:
         self.known: dict[Expr, Wide | Choice] = dict(leaves)

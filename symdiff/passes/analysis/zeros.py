@@ -19,7 +19,7 @@ from symdiff.ir import ABS, ADD, DIV, MUL, NEG, ONE, POW, SUB, Expr
 from symdiff.ir.functions import HYPOT
 from symdiff.passes.analysis.roots import rational_roots, symbolic_roots
 from symdiff.passes.cancel.algebra import linear
-from symdiff.passes.cancel.meeting import solved
+from symdiff.passes.cancel.linear_forms import solved
 from symdiff.passes.differentiate import squares
 
 MAX_SETS = 8

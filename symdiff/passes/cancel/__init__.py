@@ -7,8 +7,8 @@
 `like_powers`          products of powers of one base
 `shared_exponential`   exponentials whose arguments differ by logarithms
 `signsquares`          squares of signs in derivatives
-`sides`                products of slopes of maxima and minima in derivatives
-`meeting`              combinations of sides where kinks meet
+`linear_forms`         expressions as linear forms, solved for a variable
+`shifts`               shifts and scales on which outputs do not depend
 `branch_sides`         absolute values, maxima and minima in branches that know the sign
 `literals`             zeros that are missed only by the rounding of literals
 `residues`             the values of numerators at such zeros

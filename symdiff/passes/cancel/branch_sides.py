@@ -37,7 +37,7 @@ from symdiff.ir import (
 )
 from symdiff.ir.functions import COPYSIGN, EXTREMES, LARGER, MAXIMA, MINIMA, SMALLER
 from symdiff.passes.analysis.signs import Signs
-from symdiff.passes.cancel.meeting import form, solved
+from symdiff.passes.cancel.linear_forms import form, solved
 
 _DECIDED = (ABS, *EXTREMES)
 _TOTAL = (VAR, ADD, SUB, MUL, NEG, ABS)

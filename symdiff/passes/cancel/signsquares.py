@@ -26,11 +26,6 @@ MAX_SIGNS = 8
 MAX_DEPTH = 24
 """The most operations down to the branches into which a sign is moved."""
 
-GROWTH, ROOM = 1.25, 40
-"""By how much what happens at kinks may make outputs larger: by a factor, and by a number of nodes;"""
-SECOND_GROWTH, SECOND_ROOM = 5, 250
-"""second derivatives, which the definition often does not give where kinks meet."""
-
 Split = tuple[Expr, Expr]
 """a and b of a + b*sign(u)."""
 
@@ -43,24 +38,19 @@ def squares_of_signs(
     outputs: Iterable[Expr], but: Container[Expr] = frozenset()
 ) -> tuple[Expr, ...]:
     """The outputs without products of a sign with itself, except for the signs in `but`, and for those
-    without which the outputs would be much longer."""
-    outputs = plain = tuple(outputs)
+    without which the outputs would be more than twice as long."""
+    outputs = tuple(outputs)
     alike: dict[Expr, dict[Expr, int]] = {}
     for e in ir.topological(outputs):
         if e.op is SIGN:
             u, side = place(e.args[0])
             if u not in but:
                 alike.setdefault(u, {})[e] = side
+    most = 2 * len(ir.topological(outputs))  # an even and an odd part
     for signs in list(alike.values())[:MAX_SIGNS]:
         made = _Parity(signs).apart(outputs)
-        outputs = made if are_short(made, plain) else outputs
+        outputs = made if len(ir.topological(made)) <= most else outputs
     return outputs
-
-
-def are_short(made: Iterable[Expr], plain: Iterable[Expr], second: bool = False) -> bool:
-    """Whether outputs that are right at kinks are hardly longer than the plain ones."""
-    factor, room = (SECOND_GROWTH, SECOND_ROOM) if second else (GROWTH, ROOM)
-    return len(ir.topological(made)) <= factor * len(ir.topological(plain)) + room
 
 
 def slopes_of(
@@ -73,22 +63,17 @@ def slopes_of(
     return tuple(dict.fromkeys((*known, *(u for u in found if u not in steps))))
 
 
-def steps_of(values: Iterable[Expr], slopes: Container[Expr] = ()) -> dict[Expr, Expr]:
-    """Where signs that a user wrote jump, and no slopes do: maps each quantity that vanishes there
-    to the condition under which the values are still continuous, as abs(x)*sign(x) and
-    sign(x)**2*expm1(x) are. Elsewhere such a sign is a step, 0 at 0, and none of its sides
-    counts."""
+def steps_of(values: Iterable[Expr], slopes: Container[Expr] = ()) -> set[Expr]:
+    """Where signs that a user wrote jump, and no slopes do: the quantities that vanish there. Such a sign is a step,
+    0 at 0, and none of its sides counts."""
     values = tuple(values)
-    found: dict[Expr, Expr] = {}
+    found: set[Expr] = set()
     for e in ir.topological(values):
         if e.op is SIGN and (u := place(e.args[0])[0]) not in found and u not in slopes:
             here = _at_step(values, u, 0)
-            condition = TRUE
-            for side in (1, -1):
-                for a, b in zip(here, _at_step(values, u, side), strict=True):
-                    condition = ir.and_(condition, ir.eq(a, b))
-            if condition is not TRUE:
-                found[u] = condition
+            sides = (_at_step(values, u, side) for side in (1, -1))
+            if any(ir.eq(a, b) is not TRUE for v in sides for a, b in zip(here, v, strict=True)):
+                found.add(u)
     return found
 
 

@@ -117,8 +117,7 @@ def complete_surfaces(
 
 def _kinks(order: Sequence[Expr], surfaces: Iterable[tuple[Expr, Expr]]) -> dict[Expr, Expr]:
     """Names for signs, absolute values, maxima and minima of nodes that a surface does not contain:
-    completed functions take them as arguments, so that their slopes stay visible and meet those
-    outside (`passes.cancel.sides`)."""
+    completed functions take them as arguments, so that their slopes stay visible."""
     taken = set(ir.variables([e for surface in surfaces for e in surface]))
     below = Dependence()
     kinks = [

@@ -175,6 +175,9 @@ class Trial:
             if e.op.kink is not None and not any(map(is_decided, e.args))
         }  # beside a rounded number that is a double, formulas of reals say another integer
         self.kinks = tuple(k for k in kinks if ir.variables((k,))) if path else ()
+        self._is_second = sum(
+            len(by) if kind == "derivative" else 1 for kind, by in path
+        ) > 1 or any(kind in ("hessian", "hvp") for kind, _ in path)
         norms = map(_norm, ir.topological(captured.outputs))
         self.norms = tuple(dict.fromkeys(u for u in norms if u is not None)) if path else ()
         equal = (e for e in ir.topological(captured.outputs) if e.op is ir.EQ)
@@ -287,6 +290,8 @@ class Trial:
         kinky = cut or any(
             k.is_zero() or k.contains(0) for k in values[count : count + len(self.kinks)]
         )
+        if kinky and self._is_second:  # formulas multiply slopes; see `interpret.special_points`
+            return None
         if None in found and not any(x is not None for x in found):
             reasons = {self.tape.trouble(r, v) for r in self.tape.roots[:count]}
             if reasons == {"domain"} and not self.path and self._around(point, budget):

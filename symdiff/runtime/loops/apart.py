@@ -225,7 +225,7 @@ class Points:
         return [v for p, v in own if p.type.kind == "f"]
 
     def _tell(self, unknown: int, every: bool) -> None:
-        if unknown and every:
+        if unknown and every and not self.ties:
             tell(unknown, self.captured.name, f": {UNKNOWN.format(unknown)}", MOVE)
         elif unknown and self.ties:
             tell(

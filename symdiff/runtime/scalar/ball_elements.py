@@ -1,7 +1,8 @@
 """Elements whose values are proven by compiled ball arithmetic, many in one call.
 
 Every element has a budget of its own. Its precision grows until both ends of each output's ball
-round to the same number; Python's locks are not held meanwhile. Elements that have no finite value, or that
+round to the same number; Python's locks are not held meanwhile. A decision may read nan where it does not
+count, as a side that is not taken has it. Elements that have no finite value, or that
 are not decided within the budget, are left to `interpret.certified`, which has the same values
 for all others.
 """
@@ -193,7 +194,8 @@ class BallElements:
         values = np.full((len(points), len(self.table.roots)), np.nan)
         status, needed = np.full(len(points), ASK, np.uint8), np.zeros(len(points))
         columns = self._columns(points)
-        pending = np.flatnonzero(np.isfinite(columns).all(axis=1))
+        finite = np.isfinite(points).all(axis=1)
+        pending = np.flatnonzero(finite & ~np.isinf(columns).any(axis=1))
         status[pending] = MORE_BITS
         for bits in self.precisions:
             now = pending[needed[pending] <= bits]

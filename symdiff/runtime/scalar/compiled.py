@@ -149,7 +149,7 @@ def object_code(
         return stored
     source = text()
     externals = tuple(sorted(set(map(_external, _DECLARED.findall(source)))))
-    code = jit.compile_object(source, opt, tidy)
+    code = jit.compile_object(source, opt=opt, tidy=tidy)
     if keep:
         cache.store(key, code, externals)
     return code, externals

@@ -38,6 +38,8 @@ LARGE = 300
 """Operations above which a function is interpreted at first."""
 COMPILING = 4000
 """Operations of ball arithmetic in the time that compiling one takes, about."""
+CALLS = 160
+"""Calls in the time that compiling takes, about: Python code visits each operation in every call."""
 
 
 DIGITS = 1e-3
@@ -163,6 +165,7 @@ class Tiered:
             return None
         self.demand([float(v) for v in values])
         start = work.spent()
+        self._patience -= COMPILING * len(topological(self.kernel.outputs)) // CALLS
         if (found := self._proven_at([float(v) for v in values], "float64")) is not None:
             self._patience -= work.spent() - start
             self._note()

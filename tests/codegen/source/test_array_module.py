@@ -246,3 +246,23 @@ def average(x, alpha):
 
 def test_modules_of_recurrences_are_short(tmp_path: Path):
     assert text(average, np.arange(4.0), 0.5).count("\n") <= 300
+
+
+def kepler(m, e):
+    """The eccentric anomaly, by Newton's method."""
+    found, step = m, 1.0
+    while abs(step) > 1e-12:
+        step = (found - e * math.sin(found) - m) / (1 - e * math.cos(found))
+        found = found - step
+    return found
+
+
+def test_slopes_are_those_beside_the_value_where_the_statements_are_the_same():
+    written = text(kepler, 0.5, 0.3)
+    assert written.count("while True:") == 3  # in the formula, of the value, and with its slopes
+    made = run(written)
+    found, (by_m, by_e) = made["kepler_value_and_grad"](0.5, 0.3)
+    assert abs(found - 0.3 * math.sin(found) - 0.5) < 1e-15
+    assert by_m == pytest.approx(1 / (1 - 0.3 * math.cos(found)), rel=1e-14)
+    assert by_e == pytest.approx(math.sin(found) / (1 - 0.3 * math.cos(found)), rel=1e-14)
+    assert made["kepler_grad"](0.5, 0.3) == (by_m, by_e)

@@ -86,17 +86,3 @@ def test_what_is_not_accurate_is_counted() -> None:
     assert made.outputs[-1].op is not REAL_OF
     exact = of(function({"x": VECTOR}, (), at("x", 0)))
     assert faults(exact) == [] and exact.outputs[-1] is ir.raw(REAL_OF, (ZERO,))
-
-
-def test_decisions_on_sums_see_all_parts_of_them() -> None:
-    """A comparison of real numbers asks for the other parts too; one of integers stays."""
-    block = (
-        SUM,
-        Check(ir.raw(ir.LT, (ONE, var("s_end"))), "value", "small"),
-        Check(ir.raw(ir.LT, (ir.const(2), N)), "value", "short"),
-    )
-    made = corrected_program(function({"x": VECTOR}, block, var("s_end")))
-    real, whole = (s.condition for s in made.block if isinstance(s, Check))
-    used = {n.value for n in ir.topological((real,)) if n.op is ir.VAR}
-    assert len(used) > 1 and all(name.startswith("s") for name in used)
-    assert whole is block[2].condition

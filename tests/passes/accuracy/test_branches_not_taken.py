@@ -3,12 +3,17 @@ domain, nor the processor's flags that they raise."""
 
 from __future__ import annotations
 
+import math
+
 import mpmath
 import numpy as np
 import pytest
 
-from symdiff import symgrad
+from symdiff import ir, symgrad
+from symdiff.interpret.loops import Doubles, evaluate
+from symdiff.passes.accuracy.error_test import flagged_where
 from symdiff.runtime.loops import call
+from symdiff.runtime.scalar.fallback import Tiered
 
 
 @pytest.fixture
@@ -90,3 +95,89 @@ def test_decisions_by_what_is_not_known_are_not_taken_for_known():
     x = np.array([0.25, 0.25])  # the logarithm is nan: plain Python takes the other side
     with np.errstate(all="ignore"):
         assert symgrad(choice, verify=False)(x, 3.0) == choice(x, 3.0)
+
+
+SPHERES = ((0.0, 0.0, 5.0, 1.0), (1.0, 0.5, 7.0, 1.5), (-2.0, 0.0, 6.0, 1.0))
+"""Centres and radii."""
+
+
+def nearest(px, py):
+    """The distance to the first sphere that a ray from the origin hits; 9 where it hits none."""
+    size = math.sqrt(px * px + py * py + 1)
+    found = None
+    for x, y, z, radius in SPHERES:
+        b = -(x * px + y * py + z) / size
+        rest = b * b - (x * x + y * y + z * z - radius * radius)
+        if rest < 0:
+            continue
+        t = -b - math.sqrt(rest)
+        if t > 1e-4 and (found is None or t < found):
+            found = t
+    return 9.0 if found is None else found
+
+
+def brightness(d):
+    """Of the first sphere that a ray along d hits, of shape (3,)."""
+    u = d / np.linalg.norm(d)
+    for x, y, z, radius in SPHERES:
+        centre = np.array([x, y, z])
+        b = -np.dot(centre, u)
+        rest = b * b - (np.dot(centre, centre) - radius * radius)
+        if rest >= 0:
+            normal = ((-b - np.sqrt(rest)) * u - centre) / radius
+            return np.dot(normal, np.array([0.6, 0.0, -0.8]))
+    return 0.0
+
+
+RAYS = ((0.05, 0.02), (0.14, 0.07), (-0.33, 0.02), (0.9, 0.9))
+"""One for each sphere, and one that hits none."""
+
+
+def by_differences(f, point, step=1e-6):
+    return [
+        (f(*(point + step * e)) - f(*(point - step * e))) / (2 * step) for e in np.eye(len(point))
+    ]
+
+
+@pytest.fixture
+def in_python(monkeypatch):
+    """The points that went through Python, for ball arithmetic."""
+    found = []
+    at = Tiered._asked
+    monkeypatch.setattr(Tiered, "_asked", lambda *args: found.append(args[1]) or at(*args))
+    return found
+
+
+@pytest.mark.parametrize("accuracy", ["high", "fast"])
+def test_rays_that_miss_are_decided_without_python(in_python, accuracy):
+    f = symgrad(nearest, accuracy=accuracy)
+    for ray in RAYS:
+        assert f(*ray) == pytest.approx(nearest(*ray), rel=1e-14)
+        slopes = by_differences(nearest, np.array(ray))
+        np.testing.assert_allclose(f.grad(*ray), slopes, rtol=0, atol=1e-7)
+    assert not in_python
+
+
+@pytest.mark.parametrize("accuracy", ["high", "fast"])
+def test_slopes_of_sums_in_early_returns(accuracy):
+    f = symgrad(brightness, accuracy=accuracy)
+    for ray in RAYS:
+        d = np.array([*ray, 1.0])
+        slopes = by_differences(lambda *x: brightness(np.array(x)), d)
+        np.testing.assert_allclose(f.grad(d), slopes, rtol=0, atol=1e-7)
+
+
+def test_an_undecided_comparison_counts_only_where_it_is_read():
+    x, y = ir.var("x"), ir.var("y")
+    far = ir.lt(x * y - x, ir.const(1e-4))  # y near 1 makes it depend on rounding
+    either = ir.or_(ir.lt(y, ir.ZERO), ir.lt(ir.ZERO, x - ir.const(5)))
+    flagged = flagged_where((ir.where(ir.and_(ir.not_(either), far), x, y),))
+
+    def holds(*point):
+        return bool(
+            evaluate(flagged, Doubles(), {"x": np.float64(point[0]), "y": np.float64(point[1])})
+        )
+
+    assert holds(2.0, 1 + 5e-5)
+    assert not holds(2.0, 3.0)
+    assert not holds(8.0, 1 + 1.25e-5)  # either holds: the comparison is not read

@@ -87,9 +87,14 @@ def array_module_source(
     check_name(name)
     names = [f"{name}_{f.suffix}" if f.suffix else name for f in functions]
     kernels: list[str] = []
+    sources = {
+        f.suffix: loop_source(f"_{full}_kernel", f.emitted, dtype=dtype)[0]
+        for full, f in zip(names, functions, strict=True)
+    }
+    if "value_and_grad" in sources:
+        sources["grad"] = _slopes_alone(sources["grad"], sources["value_and_grad"])
     for full, f in zip(names, functions, strict=True):
-        texts = [_wrapper(full, f, dtype, face, name)]
-        texts.append(loop_source(f"_{full}_kernel", f.emitted, dtype=dtype)[0])
+        texts = [_wrapper(full, f, dtype, face, name), sources[f.suffix]]
         if f.met is not None:
             texts.append(loop_source(f"_{full}_apart", f.met, dtype=dtype)[0])
         kernels.append("\n\n".join(texts))
@@ -116,6 +121,21 @@ def array_module_source(
         *(f"{n} = np.array({v.tolist()!r})" for n, v in sorted(data.items())),
     ]
     return "\n".join(parts) + "\n\n\n" + "\n\n".join([*kernels, *last])
+
+
+def _slopes_alone(slopes: str, both: str) -> str:
+    """The kernel of the slopes: that of the value and the slopes without the value, if they have the same
+    statements."""
+    alone, more = (text.rstrip("\n").split("\n") for text in (slopes, both))
+    head = next(k for k, line in enumerate(alone) if line.startswith("def "))
+    result, results = (lines[-1].removeprefix("    return ") for lines in (alone, more))
+    if alone[head + 1 : -1] != more[head + 1 : -1] or not results.endswith(f", {result}"):
+        return slopes
+    if results.count(", ") != result.count(", ") + 1:  # the value is no name or number
+        return slopes
+    call = more[head].removeprefix("def ").rstrip(":")
+    last = f"    return {call}[{'1:' if ', ' in result else '1'}]"
+    return "\n".join([*alone[: head + 1], last]) + "\n"
 
 
 _GIVEN = '''def _given(name, value, kind, shape):
