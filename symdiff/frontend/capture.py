@@ -114,6 +114,9 @@ def capture(
                 found = _capture(t, fun, parameters, given, plan, trees)
                 return plan.noted(found)
             except UnsupportedError as error:
+                if plan.loops:
+                    plan = plan.after(Retrace(loops=False))
+                    continue
                 if t.decisive and shapes is not None:
                     sizes = Stretches((), plan.axes(), decisive=tuple(t.decisive))
                     raise SizesDecideError(error, sizes) from None

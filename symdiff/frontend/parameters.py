@@ -83,6 +83,8 @@ class Arrays:
     single : those arrays that would be taken as they are if they had a single element.
     integers : numbers that are used as indices.
     floats : the places of lists of integers in which floats are stored later.
+    loops : whether long loops over arrays are kept, with these in memory, though no parameter is an array; None
+        until a loop is met.
     """
 
     arrays: Mapping[str, Type] = field(default_factory=dict)
@@ -93,6 +95,7 @@ class Arrays:
     single: Stretches = field(default_factory=Stretches)
     integers: frozenset[str] = frozenset()
     floats: frozenset[Location] = frozenset()
+    loops: bool | None = False
 
     @classmethod
     def of_call(
@@ -107,7 +110,7 @@ class Arrays:
             elif rank := found.rank(name, 0):
                 found = found.with_array(name, rank)
         if not found.arrays:
-            return replace(found, limit=KNOWN)
+            return replace(found, limit=KNOWN, loops=None)
         if shapes is None:
             return found
         if any(map(_by_element, shapes.values())):
@@ -170,6 +173,8 @@ class Arrays:
         """The updated knowledge after a trace met a use of an array, or of a list."""
         if found.floats is not None:
             return replace(self, floats=self.floats | {found.floats})
+        if found.loops is not None:
+            return replace(self, loops=found.loops, limit=SMALL if found.loops else KNOWN)
         if self.lazy:
             kept = replace(self, lazy=False, limit=SMALL)
             return kept if found.name is None or found.integers else kept.after(found)
@@ -220,7 +225,7 @@ class Arrays:
 
     def prepare(self, t: Tracer, names: tuple[str, ...]) -> None:
         """Give a tracer the names of the sizes, and the arrays to trace one by one."""
-        t.size_limit = self.limit
+        t.size_limit, t.loops = self.limit, self.loops
         t.lazy, t.one_by_one = self.lazy, self.numbers is not None
         by_element = any(map(_by_element, (self.shapes or {}).values()))
         kept = self.arrays and not (self.lazy or by_element)

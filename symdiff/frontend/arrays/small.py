@@ -15,7 +15,7 @@ from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.counted_truth import of_truth
 from symdiff.frontend.trace.demands import array_in_call, integer_hint
 from symdiff.frontend.trace.outside import from_outside
-from symdiff.frontend.trace.recorder import Retrace, active
+from symdiff.frontend.trace.recorder import WIDE, Retrace, active
 from symdiff.frontend.trace.values import (
     Cond,
     Listed,
@@ -90,6 +90,8 @@ def elementwise(f: Callable[..., Any], *values: Any) -> Any:
         raise Refused(f"arrays of shapes {shapes} do not fit together") from None
     rows = zip(*(np.broadcast_to(a, shape).ravel() for a in arrays), strict=True)
     result = array_of([f(*row) for row in rows], shape)
+    if result.items.size > WIDE:
+        active.get().elements += result.items.size
     if any(_by_columns(a) for a in arrays) and all(_by_columns(a) or not a.ndim for a in arrays):
         result = SmallArray(np.asfortranarray(result.items), result.kind)  # NumPy's order "K"
     if not result.items.size:

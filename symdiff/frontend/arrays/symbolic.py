@@ -20,7 +20,7 @@ from symdiff.frontend.trace.array_memory import Memory
 from symdiff.frontend.trace.defined import masked
 from symdiff.frontend.trace.domains import by_side
 from symdiff.frontend.trace.extents import common_shape, extent, positive, repeated, same_size
-from symdiff.frontend.trace.recorder import active, numbers_only
+from symdiff.frontend.trace.recorder import UNKNOWN, active, numbers_only
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     Cond,
@@ -533,6 +533,7 @@ def elementwise(t: Tracer, f: Callable[..., Any], *values: Any) -> Any:
     shape = common_shape(t, [a.shape for a in arrays])
     parts = [broadcast(t, a, shape) for a in arrays]
     value = f(*(element(p, SLOTS) for p in parts))
+    t.elements += UNKNOWN
     if not is_number(value):
         raise Refused(f"{describe(value)} is put into an array", "arrays hold numbers")
     return from_formula(shape, value) if shape else value

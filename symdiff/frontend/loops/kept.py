@@ -9,6 +9,7 @@ flag that ends the loop.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -22,6 +23,7 @@ from symdiff.frontend.trace import implied, scalars
 from symdiff.frontend.trace.aliases import containers
 from symdiff.frontend.trace.array_memory import Memory, births
 from symdiff.frontend.trace.defined import masked
+from symdiff.frontend.trace.domains import by_side
 from symdiff.frontend.trace.extents import same_size
 from symdiff.frontend.trace.frames import Flow, contents, restore
 from symdiff.frontend.trace.tracer import Tracer
@@ -56,6 +58,20 @@ def _expr(t: Tracer, slot: Slot, value: Any) -> Expr:
         return ir.where(scalars.as_cond(value).expr, ONE, ZERO)
     x = as_real(value)
     return masked(x.expr, x.defined, t.facts)
+
+
+def _passed(t: Tracer, slot: Slot, value: Any) -> Expr:
+    """The value for the next iteration."""
+    if any(slot.fewer):
+        value, sizes = symbolic.symbolic(t, value), slot.sizes(1)
+        for n, m in zip(sizes, value.shape, strict=True):
+            same_size(t, n, m)
+        here = [ir.lt(at, n) for at, n in zip(symbolic.SLOTS, sizes, strict=False)]
+        inside = functools.reduce(ir.and_, here)
+        made = ir.where(inside, symbolic.as_kind(value, slot.type.kind), ZERO)
+        defined = by_side(inside, symbolic.needs(value), TRUE)
+        value = symbolic.lazy(slot.type.shape, slot.type.kind, made, defined)
+    return _expr(t, slot, value)
 
 
 def _whole(memory: Memory) -> SymArray:
@@ -109,6 +125,7 @@ def _trace(
     for _ in range(MAX_TRACES):
         for name, slot in plan.slots():
             slot.name = slot.name or t.names.fresh(name or "state")
+            slot.done = ZERO if count is None else loop_program.index(letter)
             if slot.is_real:
                 slot.twin = slot.twin or t.names.fresh(f"{slot.name}_plain")
                 _twins(slot.name, slot.twin)
@@ -270,10 +287,10 @@ def _at_the_end(t: Tracer, plan: Plan, ends: Ends) -> list[tuple[Slot, Any, Expr
     nexts: list[tuple[Slot, Any, Expr]] = []
     for name, tree in plan.names.items():
         value = ends.env.get(name, UNBOUND)
-        nexts += [(s, v, _expr(t, s, v)) for s, v in slots.pairs(tree, value, f"name '{name}'")]
+        nexts += [(s, v, _passed(t, s, v)) for s, v in slots.pairs(tree, value, f"name '{name}'")]
     for key, (_, tree) in plan.containers.items():
         changed = slots.pairs(tree, ends.containers[key][1], "a container")
-        nexts += [(s, v, _expr(t, s, v)) for s, v in changed]
+        nexts += [(s, v, _passed(t, s, v)) for s, v in changed]
     for memory, slot in plan.memories.items():
         leaf = ends.memories[memory]
         assert leaf is not None
@@ -359,7 +376,9 @@ def _finish(
     t.emit(Loop(letter, count, (*carried, *extra), body, trips, condition))
     runs = count is not None and count.op is ir.CONST and count.value > 0
     runs = runs and ends.condition is TRUE  # at least a part of the first iteration
-    _bind(t, plan, results, last, TRUE if runs else ir.lt(ZERO, loop_program.index(trips)))
+    made = loop_program.index(trips)
+    done = made if count is None or condition is not TRUE else count
+    _bind(t, plan, results, last, TRUE if runs else ir.lt(ZERO, made), done)
     _keep_aliases(t, plan, ends)
     stopped = FALSE if left is FALSE else ir.eq(loop_program.index(results[flags["left"]]), ONE)
     for name, (slot, flag, at_break) in some.items():
@@ -492,11 +511,14 @@ def _plain(slot: Slot, value: Any) -> tuple[Expr, Expr] | None:
     return (ZERO, written(as_real(value))) if slot.is_real else None
 
 
-def _bind(t: Tracer, plan: Plan, results: dict[str, str], last: dict[str, Any], ran: Expr) -> None:
-    """After the loop, bind names, containers and memory to the results of the last iteration, if
+def _bind(
+    t: Tracer, plan: Plan, results: dict[str, str], last: dict[str, Any], ran: Expr, done: Expr
+) -> None:
+    """After the loop, of `done` iterations, bind names, containers and memory to the results of the last one, if
     there was one."""
 
     def result(slot: Slot) -> Any:
+        slot.done = done
         return slot.value(results[slot.name])
 
     for name, tree in plan.names.items():

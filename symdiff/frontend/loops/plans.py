@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from symdiff import ir
 from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.loops import slots
 from symdiff.frontend.loops.slots import Slot
@@ -28,7 +29,8 @@ from symdiff.frontend.trace.values import (
     is_complex,
     is_number,
 )
-from symdiff.ir import Expr, loop_program
+from symdiff.ir import ZERO, Expr, loop_program
+from symdiff.ir.integers import linear
 from symdiff.ir.loop_program import Type
 
 
@@ -84,6 +86,8 @@ def _widen(slot: Slot, value: Any, what: str) -> bool:
         if len(value.shape) != len(slot.type.shape):
             raise Refused(f"{what} changes its number of dimensions in a loop")
         kind = _wider(slot.type.kind, value.kind)
+        if _shrinks(slot, value):
+            return True
     elif not slot.type.shape and isinstance(value, (Scalar, int)):
         kind = _wider(slot.type.kind, slots.kind_of(value))
     else:
@@ -94,6 +98,18 @@ def _widen(slot: Slot, value: Any, what: str) -> bool:
     if kind == slot.type.kind:
         return False
     slot.type = Type(slot.type.shape, kind)
+    return True
+
+
+def _shrinks(slot: Slot, value: SymArray) -> bool:
+    """Note the first time that an array is shorter after an iteration of a counted loop; return whether it is."""
+    if slot.fewer or slot.done is ZERO:
+        return False
+    sizes = zip(slot.type.shape, value.shape, strict=True)
+    fewer = [ir.integer(linear(ir.sub(n, m))) or 0 for n, m in sizes]
+    if min(fewer) < 0 or not any(fewer):
+        return False
+    slot.fewer, slot.fixed = tuple(fewer), slots.SHARED
     return True
 
 
@@ -175,8 +191,14 @@ def _grow_name(t: Tracer, plan: Plan, name: str, before: Any, value: Any) -> boo
     if isinstance(plan.names[name], Slot) and is_complex(value) and is_number(before):
         plan.names[name] = slots.tree_of(promoted(before), what)
         return True
-    if isinstance(plan.names[name], SmallArray) and isinstance(value, SymArray):
-        if t.size_limit > 0:
+    tree = plan.names[name]
+    resized = (
+        isinstance(tree, SmallArray)
+        and isinstance(value, SmallArray)
+        and tree.items.shape != value.items.shape
+    )
+    if resized or (isinstance(tree, SmallArray) and isinstance(value, SymArray)):
+        if t.size_limit > 0 and not resized:
             raise Retrace(what="an array has elements traced one by one before a loop")
         whole = symbolic.symbolic(t, t.wrap(before))
         plan.names[name] = Slot(Type(whole.shape, whole.kind), whole, fixed=slots.SHARED)

@@ -29,7 +29,8 @@ from symdiff.frontend.trace.values import (
     is_complex,
     is_number,
 )
-from symdiff.ir import ONE, loop_program
+from symdiff.ir import ONE, ZERO, Expr, loop_program
+from symdiff.ir.integers import linear
 from symdiff.ir.loop_program import Type
 
 SHARED = (
@@ -47,13 +48,24 @@ FORMS = (SAME_FORM, ARRAY_FORM)
 @dataclass(slots=True)
 class Slot:
     """One carried number or array: its type so far, and its names; for a number also the name of
-    its plain twin (`symdiff.ir.plain`)."""
+    its plain twin (`symdiff.ir.plain`). An array that is shorter in each iteration, by `fewer` along each axis,
+    is carried in memory of its first size, and zeros behind it."""
 
     type: Type
     init: Any
     name: str = ""
     twin: str = ""
     fixed: tuple[str, str] | None = None
+    fewer: tuple[int, ...] = ()
+    done: Expr = ZERO
+
+    def sizes(self, more: int = 0) -> tuple[Expr, ...]:
+        """The shape after `done` iterations, and more of them."""
+        if not any(self.fewer):
+            return self.type.shape
+        done = ir.add(self.done, ir.const(more))
+        sizes = zip(self.type.shape, self.fewer, strict=True)
+        return tuple(linear(ir.sub(n, ir.mul(ir.const(d), done))) for n, d in sizes)
 
     @property
     def is_real(self) -> bool:
@@ -66,6 +78,8 @@ class Slot:
             leaf = loop_program.array(name, self.type.kind)
             found = symbolic.in_memory(leaf, self.type.shape, self.type.kind)
             found.memory.fixed = self.fixed
+            if any(self.fewer):
+                found = symbolic.viewed(found, self.sizes(), symbolic.SLOTS[: len(found.shape)])
             return found
         if self.type.kind == "f":
             return Real(ir.var(name))

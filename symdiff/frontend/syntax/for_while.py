@@ -16,6 +16,7 @@ from symdiff.frontend.syntax import containers, expressions, generators, special
 from symdiff.frontend.syntax.expressions import evaluate
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.frames import Flow
+from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Cond, End, Masked, Refused
 from symdiff.frontend.trace.values import Sequence as Unknown
@@ -53,6 +54,8 @@ def run_for(t: Tracer, node: ast.For) -> None:
     if isinstance(iterable, range) and _long(t, node, iterable):
         if _kept(t, node, sequences.of_range(iterable)):
             return
+        if t.loops:
+            raise Retrace(what="a loop cannot be kept", loops=False)
     if isinstance(iterable, range) and appended_lists.conditional(t, node.body):
         try:
             with t.attempt():
@@ -143,13 +146,17 @@ def _long(t: Tracer, node: ast.For, steps: range) -> bool:
     if len(steps) <= FEW:
         return False
     arrays = bool(t.array_parameters) and not t.lazy
-    before, steps_before = (t.block, len(t.block)), t.steps
+    before, steps_before, elements = (t.block, len(t.block)), t.steps, t.elements
     try:
         with t.attempt():
             _assign(t, node.target, steps[0])
             _run_block(t, node.body)
             made = before[0][before[1] :]
             long = (t.steps - steps_before) * len(steps) > (MANY if arrays else MOST)
+            if (t.elements - elements) * len(steps) > MOST and t.loops is not False:
+                if t.loops is None:
+                    raise Retrace(what="a long loop computes arrays", loops=True)
+                long = True
             computed = arrays and any(not isinstance(s, loop_program.Check) for s in made)
             raise _Tried(long or computed)
     except _Tried as tried:

@@ -50,6 +50,10 @@ active: ContextVar[Any] = ContextVar("tracer")
 """The capture in progress: a `Tracer`."""
 
 
+WIDE, UNKNOWN = 16, 64
+"""The most elements of an array that does not count as one, and those that an array in memory counts as."""
+
+
 class Retrace(Exception):  # noqa: N818
     """A value must be an array in memory: the function is traced again.
 
@@ -61,16 +65,17 @@ class Retrace(Exception):  # noqa: N818
     what : how it is used.
     integers : whether it is used as an index.
     floats : the place of a list of integers in which floats are stored later.
+    loops : whether long loops over arrays of numbers are to be kept.
     location : the place of the use.
     """
 
     def __init__(
         self, name: str | None = None, rank: int = 1, what: str = "", integers: bool = False,
-        floats: Location | None = None,
+        floats: Location | None = None, loops: bool | None = None,
     ) -> None:  # fmt: skip
         super().__init__(what)
         self.name, self.rank, self.what, self.integers = name, rank, what, integers
-        self.floats = floats
+        self.floats, self.loops = floats, loops
         t = active.get()
         self.location = t.place()[0]
 
@@ -105,6 +110,8 @@ class Recorder(Interface):
         self.depth = 0
         self.undecided: Any = None  # the called function, if its result may be a `Choice`
         self.steps = 0
+        self.elements = 0
+        self.loops: bool | None = False
         self._clock = 0
         self._owned: dict[int, tuple[Container, int]] = {}
         self.aliases = Aliases()

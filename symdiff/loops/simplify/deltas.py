@@ -47,10 +47,12 @@ def contracted(block: lp.Block, roots: Sequence[Expr]) -> tuple[lp.Block, tuple[
 # ------------------------------------------------------------------- expressions
 def _is_delta(condition: Expr) -> bool:
     """Whether a condition requires that an index has one value."""
-    if condition.op is AND:
-        return any(map(_is_delta, condition.args))
-    whole = condition.op is EQ and all(lp.kind_of(a) == "i" for a in condition.args)
-    return whole and any(e.op is lp.INDEX for e in lp.leaves(condition.args))
+    return any(
+        c.op is EQ
+        and all(lp.kind_of(a) == "i" for a in c.args)
+        and any(e.op is lp.INDEX for e in lp.leaves(c.args))
+        for c in ir.conjuncts(condition)
+    )
 
 
 def _delta(e: Expr) -> tuple[Expr, Expr] | None:

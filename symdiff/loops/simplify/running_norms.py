@@ -20,6 +20,7 @@ from symdiff.ir import ADD, CONST, DIV, HALF, MUL, POW, VAR, WHERE, Expr, substi
 from symdiff.ir.functions import SQUARES
 from symdiff.ir.inductive import inductive, made_of
 from symdiff.ir.loop_program import ARRAY, LOAD, Block, kind_of, leaves, mapped_block, name_of
+from symdiff.ir.walks import children_first
 
 
 class Known(NamedTuple):
@@ -96,15 +97,21 @@ def _is_product(e: Expr, known: Known) -> bool:
 def _is_positive(e: Expr, known: Known) -> bool:
     """Whether e is positive by its form. A node that may be 0 is not, as the root of `abs(w)` has
     another kind of singularity there."""
-    if e.op is POW:
-        return _is_positive(e.args[0], known)
-    if e.op in (LOAD, ARRAY):
-        return name_of(e.args[0] if e.op is LOAD else e) in known.positive
-    if e.op is CONST:
-        return isinstance(e.value, Fraction) and e.value > 0
-    if e.op in (ADD, MUL, DIV):
-        return all(_is_positive(a, known) for a in e.args)
-    return e.op.sign == "positive"
+    found: dict[Expr, bool] = {}
+    for n in children_first((e,), _factors):
+        if n.op in (LOAD, ARRAY):
+            found[n] = name_of(n.args[0] if n.op is LOAD else n) in known.positive
+        elif n.op is CONST:
+            found[n] = isinstance(n.value, Fraction) and n.value > 0
+        else:
+            below = _factors(n)
+            found[n] = all(found[a] for a in below) if below else n.op.sign == "positive"
+    return found[e]
+
+
+def _factors(e: Expr) -> Sequence[Expr]:
+    """The nodes that are all positive where e is, by its form."""
+    return e.args[:1] if e.op is POW else e.args if e.op in (ADD, MUL, DIV) else ()
 
 
 def _uses(e: Expr, known: Known) -> bool:

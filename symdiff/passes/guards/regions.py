@@ -152,7 +152,7 @@ class Known:
         stack = [(condition, truth)]
         while stack:
             e, holds = stack.pop()
-            if e.op is ir.BOOL:
+            if e.op is ir.BOOL or self.truth.get(e) is holds:
                 continue
             self.truth[e] = holds
             if e.op is NOT:

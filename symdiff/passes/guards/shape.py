@@ -27,6 +27,7 @@ from symdiff.ir.functions import (
     TAN,
 )
 from symdiff.ir.functions import domain as domain_of
+from symdiff.ir.walks import children_first
 from symdiff.passes.differentiate import pushforward
 from symdiff.passes.guards.diagonals import beside
 
@@ -156,11 +157,16 @@ def disjuncts(condition: Expr) -> list[Expr]:
 
 
 def positive(e: Expr) -> Expr:
-    """A comparison without a negation around it: over the reals, not a < b is b <= a."""
-    if e.op is NOT and e.args[0].op in (ir.LT, ir.LE):
-        a, b = e.args[0].args
-        return (ir.le if e.args[0].op is ir.LT else ir.lt)(b, a)
-    return ir.and_(*(positive(a) for a in e.args)) if e.op is AND else e
+    """A condition without negations around the comparisons of its conjunction: over the reals, not a < b is b <= a."""
+    new: dict[Expr, Expr] = {}
+    for n in children_first((e,), ir.through(AND)):
+        new[n] = n
+        if n.op is AND:
+            new[n] = ir.and_(*(new[a] for a in n.args))
+        elif n.op is NOT and n.args[0].op in (ir.LT, ir.LE):
+            a, b = n.args[0].args
+            new[n] = (ir.le if n.args[0].op is ir.LT else ir.lt)(b, a)
+    return new[e]
 
 
 def near_and_beyond(part: Expr) -> tuple[Expr, Expr] | None:

@@ -29,11 +29,15 @@ def is_finite(value: Any) -> bool:
 def smaller(values: Sequence[Any]) -> Any:
     """The arguments, then with fewer elements along each axis; equal sizes stay equal."""
     arrays = [np.asarray(v) for v in values]
+    sizes = sorted({n for a in arrays for n in a.shape})
+    cut: dict[int, int] = {}
     if sum(a.size for a in arrays) <= LARGE:
         yield list(values)
-    sizes = sorted({n for a in arrays for n in a.shape})
+        cut = {n: n for n in sizes}
     for most in SMALL:
-        cut = {n: min(n, most + k) for k, n in enumerate(sizes)}
+        before, cut = cut, {n: min(n, most + k) for k, n in enumerate(sizes)}
+        if before == cut:
+            continue
         yield [
             a[tuple(slice(cut[n]) for n in a.shape)] if a.ndim else v
             for v, a in zip(values, arrays, strict=True)

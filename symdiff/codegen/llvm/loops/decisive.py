@@ -113,7 +113,13 @@ class Decisive:
         if is_plain(c) or not c.args:
             return False
         if c.op not in ir.COMPARISONS:
-            return any(map(self.of_balls, c.args))
+            return any(map(self._of_balls, ir.reached(c.args, _parts)))
+        return self._of_balls(c)
+
+    def _of_balls(self, c: Expr) -> bool:
+        """The same for a comparison; no other condition has numbers of its own."""
+        if is_plain(c) or c.op not in ir.COMPARISONS:
+            return False
         return not any(map(ir.is_infinite, c.args)) and any(
             kind_of(a, self.kinds) == "f" and not self._is_exact(a) for a in c.args
         )
@@ -124,13 +130,23 @@ class Decisive:
 
     def by_doubles(self, c: Expr) -> bool:
         """Whether a condition is one of doubles or integers."""
+        return all(map(self._by_doubles, ir.reached((c,), _parts)))
+
+    def _by_doubles(self, c: Expr) -> bool:
+        """The same for a comparison, and whether others consist of conditions."""
         if is_plain(c) or not c.args:
             return True
         if c.op not in ir.COMPARISONS:
-            return c.op.boolean and all(a.op.boolean and self.by_doubles(a) for a in c.args)
+            return c.op.boolean and all(a.op.boolean for a in c.args)
         if decides_plainly(c) or all(kind_of(a, self.kinds) != "f" for a in c.args):
             return True
         return any(map(ir.is_infinite, c.args))
+
+
+def _parts(c: Expr) -> tuple[Expr, ...]:
+    """The conditions that one consists of."""
+    whole = is_plain(c) or c.op in ir.COMPARISONS or not c.op.boolean
+    return () if whole else c.args
 
 
 __all__ = ["Decisive"]

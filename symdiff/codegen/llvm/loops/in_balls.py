@@ -200,11 +200,20 @@ class BallKernel(Kernel):
 
     def compared(self, condition: Expr) -> list[Expr]:
         """The numbers whose balls a condition compares."""
-        if self.decisive.by_doubles(condition) and not self.decisive.of_balls(condition):
-            return []
-        if condition.op in ir.COMPARISONS:
-            return list(condition.args)
-        return [x for a in condition.args for x in self.compared(a)]
+        order = ir.reached((condition,), self._open)
+        return [
+            a
+            for c in order
+            if c.op in ir.COMPARISONS and not self._is_of_doubles(c)
+            for a in c.args
+        ]
+
+    def _open(self, c: Expr) -> tuple[Expr, ...]:
+        """The conditions in one that doubles do not decide."""
+        return () if c.op in ir.COMPARISONS or self._is_of_doubles(c) else c.args
+
+    def _is_of_doubles(self, c: Expr) -> bool:
+        return self.decisive.by_doubles(c) and not self.decisive.of_balls(c)
 
     def leaf_ball(self, e: Expr) -> str:
         if e.op is ir.VAR:

@@ -142,6 +142,10 @@ def ranged(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
         exact = [plain(b) for b in bounds]
         start, stop, step = (0, *exact, 1) if len(exact) == 1 else (*exact, 1)[:3]
         count = max(0, math.ceil((float(stop) - float(start)) / float(step)))  # as in NumPy
+        if count > t.size_limit:
+            steps = arrays.multiply(scalars.whole(SLOTS[0]), number(step))
+            found = from_formula((ir.const(count),), arrays.add(number(start), steps))
+            return converted(found, dtype_kind(dtype))
         known = array_of([number(start + i * step) for i in range(count)], (count,))
         return t.own(arrays.converted(known, dtype_kind(dtype)))
     return _ranged(t, *bounds, dtype=dtype)
