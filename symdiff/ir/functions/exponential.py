@@ -168,7 +168,7 @@ LOGADDEXP: Op = Op(
     python="np.logaddexp({0}, {1})",
     expand=lambda a, b: MAXIMUM(a, b) + LOG1P(EXP(neg(abs_(gap(a, b))))),
     ball=lambda a, b: a.max(b) + (-abs(a - b)).exp().log1p(),
-    flint=lambda a, b: MAXIMUM(a, b) + LOG1P(EXP(neg(abs_(a - b)))),
+    flint=lambda a, b: MAXIMUM(a, b) + LOG1P(EXP(neg(abs_(gap(a, b))))),
 )  # fmt: skip
 
 
