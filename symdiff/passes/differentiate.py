@@ -48,8 +48,8 @@ def gradient(output: Expr, wrt: Sequence[Expr]) -> tuple[Expr, ...]:
 def pullback(
     outputs: Sequence[Expr], cotangents: Sequence[Expr], wrt: Sequence[Expr]
 ) -> tuple[Expr, ...]:
-    """`sum_i cotangents[i] * d outputs[i]/d wrt` for each variable (a vjp), or for other nodes."""
-    outputs, wanted = opened(outputs), set(wrt)
+    """`sum_i cotangents[i] * d outputs[i]/d wrt` for each variable (a vjp)."""
+    outputs = opened(outputs)
     order = ir.topological(outputs)
     active = depends_on(order, wrt)
     pending: dict[Expr, dict[Path, Expr]] = {}
@@ -60,9 +60,10 @@ def pullback(
         if node not in active or node not in pending:
             continue
         path, adjoint = combine(pending.pop(node))
-        if node in wanted:
+        if node.op is VAR:
             result[node] = gated(path, adjoint)
-        for child, partial, counts in () if node.op is VAR else local_partials(node):
+            continue
+        for child, partial, counts in local_partials(node):
             if child in active and partial is not ZERO:
                 inner = path if counts is TRUE or counts in path else (*path, counts)
                 accumulate(pending, child, inner, adjoint * partial)

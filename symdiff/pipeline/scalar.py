@@ -30,7 +30,6 @@ from symdiff.passes.cancel import cancel as cancellation
 from symdiff.passes.cancel.algebra import linear
 from symdiff.passes.cancel.branch_sides import decided_by_branches
 from symdiff.passes.cancel.cancel import cancel
-from symdiff.passes.cancel.shifts import detached_shifts
 from symdiff.passes.cancel.signsquares import place, slopes_of, squares_of_signs, steps_of
 from symdiff.passes.complete.complete import (
     Completions,
@@ -477,11 +476,7 @@ SIMPLIFY: tuple[Pass[Program, Notes], ...] = (
 
 DERIVE: tuple[Pass[Program, Derivation], ...] = (
     Pass(
-        "shifts", lambda p, _: _with(p, detached_shifts(p.outputs)), "a simplified program",
-        "shifts on which outputs do not depend have no derivatives", suspicion=1,
-    ),
-    Pass(
-        "differentiate", lambda p, what: _with(p, what.slopes(p.outputs)),
+        "differentiate", lambda p, what: _with(p, what.slopes(what.base.outputs)),
         "a simplified program", "outputs that are derivatives by the chain rule",
     ),
     Pass(

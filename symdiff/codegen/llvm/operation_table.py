@@ -285,7 +285,8 @@ def columns_of(
                 continue
             args = [values[a] for a in e.args]
             if not e.args:
-                values[e] = e.value if e.op is ir.BOOL else np.float64(float(e.value))
+                known = e.value if e.op in (ir.BOOL, ir.CONST) else in_doubles(e.op)()
+                values[e] = known if e.op is ir.BOOL else np.float64(float(known))
             else:
                 values[e] = _applied(e, args)
     return [values[e] for e in roots]

@@ -8,7 +8,6 @@
 `shared_exponential`   exponentials whose arguments differ by logarithms
 `signsquares`          squares of signs in derivatives
 `linear_forms`         expressions as linear forms, solved for a variable
-`shifts`               shifts and scales on which outputs do not depend
 `branch_sides`         absolute values, maxima and minima in branches that know the sign
 `literals`             zeros that are missed only by the rounding of literals
 `residues`             the values of numerators at such zeros
