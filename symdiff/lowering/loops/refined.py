@@ -155,7 +155,7 @@ def _vectors(w: _Writer, a: _Matrix, v: _Matrix) -> tuple[_Matrix, _Matrix]:
 
     found = w.repeated(v, step)
     more, value, off = parts(found, ZERO)
-    made = w.array(v.shape, lambda i, j: WITHIN(found.at(i, j), more.at(i, j)))
+    made = w.array(v.shape, lambda i, j: WITHIN(found.at(i, j) + more.at(i, j), more.at(i, j)))
 
     def within(j: Expr) -> tuple[Expr, Statement]:  # Gershgorin's theorem
         total, loop = w.sum(v.shape[1], lambda i: ir.abs_(off(i, j)))

@@ -143,7 +143,8 @@ def _taken(least: Array, most: Array, bits: Array, *, proven: bool, each: bool) 
             off = most - least
             good = near = exact | (off <= CLOSE * 2.0**-52 * np.abs(values))
             if not each and values.ndim:
-                good = near | (off <= 2.0**-53 * np.abs(values[~np.isnan(values)]).max(initial=0.0))
+                sizes = np.where(least * most > 0, np.minimum(np.abs(least), np.abs(most)), 0.0)
+                good = near | (off <= 2.0**-53 * sizes.max(initial=0.0))
     lacking = bits[~exact]
     fewest = int(lacking.min()) if lacking.size else FULL
     return Result(values, good, near, fewest, bool(np.isfinite(values[~exact]).any()))

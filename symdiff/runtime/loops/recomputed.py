@@ -105,7 +105,7 @@ class Recomputed:
             return none, count
         try:
             found = self._balls(values, accuracy == "certified", each)
-        except UnfinishedError:
+        except (UnfinishedError, np.linalg.LinAlgError, MemoryError):
             return none, count
         made, left = [], 0
         for k, (f, t) in enumerate(zip(found, types, strict=True)):
@@ -160,7 +160,7 @@ class Recomputed:
             for place in map(tuple, np.argwhere(o).tolist())
         ]
         left = sum(int(np.count_nonzero(o)) for o in open_) - len(places)
-        answers = formula.of(tuple(places)).at_with_status(point, dtype)
+        answers = formula.of(tuple(places)).at_with_status(point, dtype) if places else []
         for k in {k for k, _ in places}:
             found[k] = np.array(found[k])
         for (k, place), answer in zip(places, answers, strict=True):

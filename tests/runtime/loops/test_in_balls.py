@@ -106,3 +106,27 @@ def test_what_has_no_c_function_is_refused() -> None:
     made = program_of(lambda x: np.sum(special.gammainc(x[:-1], x[1:])), x).in_balls()
     with pytest.raises(UnsupportedError, match="C function"):
         BallProgram(made, 1, False)
+
+
+def test_what_decides_is_read_before_an_array_changes() -> None:
+    def exchanged(x):
+        y = x * 1.0
+        total = 0.0
+        for i in range(len(y) - 1):
+            before = y[i]
+            y[i] = y[i + 1] * 0.5
+            total = total * 3 + (y[i + 1] if before < 0.5 else y[i])
+        return total
+
+    x = np.array([0.25, 3.0, 0.125, 7.0, 0.3])
+    tiers = program_of(exchanged, x)
+    made = tiers.in_balls()
+    (got,) = BallProgram(made, fingerprint(made), False)([x], False, True)
+    assert got.good
+    assert got.value == pytest.approx(exchanged(x), rel=1e-15)
+
+
+def test_radii_that_are_no_proofs_do_not_certify() -> None:
+    made = program_of(lambda a: np.sum(np.linalg.eigvalsh(a)), np.eye(3)).in_balls()
+    with pytest.raises(UnsupportedError, match="no proof"):
+        BallProgram(made, 1, False, proves=True)

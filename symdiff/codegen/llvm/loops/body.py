@@ -241,12 +241,17 @@ class Statements(Tapes, Blocks[Scope, Stored]):
         now = self.emit("i64", f"add i64 {before}, {made}")
         self.scope.lines.append(f"store i64 {now}, ptr {self.patience}")
 
+    def asking(self, s: Loop) -> tuple[str, int]:
+        """What a loop asks, and after how many operations."""
+        if s.condition is TRUE:
+            return "poll", PATIENCE
+        return "watch", PATIENCE >> WATCHED
+
     def interruptible(self, s: Loop, c: Counter) -> None:
         """Let a signal interrupt a loop."""
         if self.apart:
             return
-        asks = "poll" if s.condition is TRUE else "watch"
-        patience = PATIENCE if s.condition is TRUE else PATIENCE >> WATCHED
+        asks, patience = self.asking(s)
         operations = weight((*(x.next for x in s.carried), s.condition))
         if not any(isinstance(b, (Build, Loop, Call)) for b in s.body):
             every = period(operations + sum(weight(expressions(b)) for b in s.body), patience)

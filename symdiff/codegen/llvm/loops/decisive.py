@@ -37,6 +37,10 @@ class Decisive:
     ----------
     program : without checks.
     kinds : what is known of the kinds of expressions.
+
+    Attributes
+    ----------
+    names : the names in them.
     """
 
     def __init__(self, program: LoopProgram, kinds: dict[Expr, str]) -> None:
@@ -48,7 +52,7 @@ class Decisive:
         for s in walk(program.block):
             todo += self._decisions(s)
         todo += [n for e in program.outputs for n in self._inside(e)]
-        names: set[str] = set()
+        self.names: set[str] = set()
         while todo:
             e = todo.pop()
             if e in self._found:
@@ -56,8 +60,8 @@ class Decisive:
             self._found.add(e)
             for leaf in leaves((e,)):
                 name = name_of(leaf)
-                if name not in names:
-                    names.add(name)
+                if name not in self.names:
+                    self.names.add(name)
                     todo += self._values[name]
 
     def __contains__(self, e: Expr) -> bool:

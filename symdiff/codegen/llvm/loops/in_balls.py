@@ -22,7 +22,7 @@ from typing import Any
 from symdiff import ir
 from symdiff.codegen.common.liveness import Point
 from symdiff.codegen.llvm.loops.ball_memory import BALL_PRELUDE, CELL, DOUBLE
-from symdiff.codegen.llvm.loops.body import Counter, Statements
+from symdiff.codegen.llvm.loops.body import Statements
 from symdiff.codegen.llvm.loops.decisive import Decisive
 from symdiff.codegen.llvm.loops.kernel import FIXED, Kernel, Layout, as_it_stands, layout_of
 from symdiff.codegen.llvm.loops.memory import NO_MEMORY
@@ -82,7 +82,7 @@ def layout_in_balls(program: LoopProgram) -> Layout:
 
 
 class BallKernel(Kernel):
-    """Prints the kernel of a program (`passes.ball_statements`).
+    """Prints the kernel of a program (`lowering.loops.ball_operations`).
 
     Attributes
     ----------
@@ -161,10 +161,12 @@ class BallKernel(Kernel):
         scope.lines.append(f"store i1 {now}, ptr %underflow")
 
     def compute(self, e: Expr) -> None:
-        if self.kind(e) == "f":
-            self.typed(e, "f")
-        else:
+        if self.kind(e) != "f":
             self.scalar(e)
+            return
+        self.typed(e, "f")
+        if e.op is LOAD and name_of(e.args[0]) in self.decisive.names:
+            self.scalar(e)  # its double, too, before the array changes
 
     def typed(self, e: Expr, kind: str) -> str:
         if kind != "f":
@@ -280,6 +282,8 @@ class BallKernel(Kernel):
         if op is REAL_OF:
             return self.ball(n.args[0])
         if op is WITHIN:
+            if self.proves:
+                raise UnsupportedError("the radius of a refined result is no proof")
             ball, radius = map(self.ball, n.args)
             z = self.set_ball("arb_set", f"ptr {ball}", scope=scope)
             self.do("arb_add_error", f"ptr {z}", f"ptr {radius}", scope=scope)
@@ -447,12 +451,8 @@ class BallKernel(Kernel):
         if self.scope is self.root:
             self.sizes.check(s.condition)
 
-    def interruptible(self, s: Loop, c: Counter) -> None:
-        self.spend("1", 1)
-        spent = self.emit("i64", f"load i64, ptr {self.patience}")
-        with self.branch(self.emit("i1", f"icmp ugt i64 {spent}, {WORK}"), rarely=True):
-            self.scope.lines.append(f"store i64 0, ptr {self.patience}")
-            self.poll("watch")
+    def asking(self, s: Loop) -> tuple[str, int]:
+        return "watch", WORK
 
     def made(self, name: str, t: Type) -> Stored:
         if self.by_library and t.kind == "f":
