@@ -270,7 +270,7 @@ def evaluated(
     """The values of scalar expressions and of all their nodes."""
     values: dict[Expr, Any] = {}
     for n in _order(roots):
-        values[n] = node_value(n, [values[a] for a in n.args], numbers, scope)
+        values[n] = _node(n, [values[a] for a in n.args], numbers, scope)
     return values
 
 
@@ -279,8 +279,7 @@ def _order(roots: tuple[Expr, ...]) -> list[Expr]:
     return ir.topological(roots)
 
 
-def node_value(n: Expr, args: list[Any], numbers: Numbers, scope: Mapping[str, Any]) -> Any:
-    """The value of a node from those of its arguments."""
+def _node(n: Expr, args: list[Any], numbers: Numbers, scope: Mapping[str, Any]) -> Any:
     op = n.op
     if op is ir.CONST:
         whole = isinstance(n.value, Fraction) and n.value.denominator == 1

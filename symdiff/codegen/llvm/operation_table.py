@@ -116,6 +116,28 @@ def with_nan(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
     return (*values, *(ir.where(c, ir.ONE, ir.ZERO) for c in nan))
 
 
+def c_function(op: Op, arity: int) -> str:
+    """The C function of an operation with so many arguments."""
+    name = CORE.get(op) or ("arb_pow" if op is ir.POW else op.flint)
+    if not isinstance(name, str) or arity > 2:
+        raise UnsupportedError(f"{op.name} has no C function")
+    return name
+
+
+def powered(q: Fraction) -> list[tuple[str, int | None]]:
+    """The C functions that make x**q, one after the other, and their numbers."""
+    n, found = q.numerator, list[tuple[str, int | None]]()
+    if abs(n) > LARGEST_EXPONENT or q.denominator > ROOT_LIMIT:
+        raise UnsupportedError(f"a power of exponent {q}")
+    if q.denominator == 2:
+        found.append(("arb_sqrt", None))
+    elif q.denominator > 1:
+        found.append(("arb_root_ui", q.denominator))
+    if abs(n) != 1:
+        found.append(("arb_pow_ui", abs(n)))
+    return [*found, ("arb_inv", None)] if n < 0 else found
+
+
 class Rows:
     """Makes a table, row by row."""
 
@@ -152,9 +174,7 @@ class Rows:
 
     def called(self, op: Op, *args: int) -> int:
         """An operation that has a C function."""
-        name = CORE.get(op) or ("arb_pow" if op is ir.POW else op.flint)
-        if not isinstance(name, str) or len(args) > 2:
-            raise UnsupportedError(f"{op.name} has no C function")
+        name = c_function(op, len(args))
         if not args:
             return self.constant(name)
         return self.row(UNARY if len(args) == 1 else BINARY, name, *args)
@@ -177,16 +197,12 @@ class Rows:
 
     def power(self, x: int, q: Fraction) -> int:
         """x**q."""
-        n, root = q.numerator, x
-        if abs(n) > LARGEST_EXPONENT or q.denominator > ROOT_LIMIT:
-            raise UnsupportedError(f"a power of exponent {q}")
-        if q.denominator == 2:
-            root = self.row(UNARY, "arb_sqrt", x)
-        elif q.denominator > 1:
-            root = self.row(WITH_NUMBER, "arb_root_ui", x, number=q.denominator)
-        if abs(n) != 1:
-            root = self.row(WITH_NUMBER, "arb_pow_ui", root, number=abs(n))
-        return self.row(UNARY, "arb_inv", root) if n < 0 else root
+        for name, n in powered(q):
+            if n is None:
+                x = self.row(UNARY, name, x)
+            else:
+                x = self.row(WITH_NUMBER, name, x, number=n)
+        return x
 
 
 class _Builder(Rows):

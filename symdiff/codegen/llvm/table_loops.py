@@ -36,8 +36,7 @@ PREFIXED = "symdiff_"
 
 
 def print_loop() -> str:
-    """The module with the functions `run`, `climb`; `ends`, which rounds both ends of balls to doubles; and `clear`,
-    which frees registers.
+    """The module with the functions `run`, `climb`, and `clear`, which frees registers.
 
     The arguments of `run`: registers of balls and truth values; rows and their number; columns (a row for
     each element) and their number; elements; places of outputs and their number; results, what is
@@ -86,51 +85,6 @@ one:
   %next = add i64 %k, 1
   br label %head
 end:
-  ret void
-}
-
-define void @ends(i8* %R, i64* %roots, i64 %nroots, double* %least, double* %most, i64* %bits, i64 %prec) {
-entry:
-  %low.m = alloca [32 x i8], align 16
-  %high.m = alloca [32 x i8], align 16
-  store [32 x i8] zeroinitializer, [32 x i8]* %low.m
-  store [32 x i8] zeroinitializer, [32 x i8]* %high.m
-  %low = bitcast [32 x i8]* %low.m to i8*
-  %high = bitcast [32 x i8]* %high.m to i8*
-  br label %head
-head:
-  %k = phi i64 [0, %entry], [%next, %stored]
-  %more = icmp slt i64 %k, %nroots
-  br i1 %more, label %one, label %end
-one:
-  %root.p = getelementptr i64, i64* %roots, i64 %k
-  %root = load i64, i64* %root.p
-  %root.o = mul i64 %root, 48
-  %ball = getelementptr i8, i8* %R, i64 %root.o
-  %finite = call i32 @arb_is_finite(i8* %ball)
-  %is.finite = icmp ne i32 %finite, 0
-  br i1 %is.finite, label %round, label %stored
-round:
-  call void @arb_get_interval_arf(i8* %low, i8* %high, i8* %ball, i64 %prec)
-  %dl = call double @arf_get_d(i8* %low, i32 4)
-  %dh = call double @arf_get_d(i8* %high, i32 4)
-  %known = call i64 @arb_rel_accuracy_bits(i8* %ball)
-  br label %stored
-stored:
-  %l = phi double [0x7FF8000000000000, %one], [%dl, %round]
-  %h = phi double [0x7FF8000000000000, %one], [%dh, %round]
-  %b = phi i64 [-9223372036854775807, %one], [%known, %round]
-  %l.p = getelementptr double, double* %least, i64 %k
-  %h.p = getelementptr double, double* %most, i64 %k
-  %b.p = getelementptr i64, i64* %bits, i64 %k
-  store double %l, double* %l.p
-  store double %h, double* %h.p
-  store i64 %b, i64* %b.p
-  %next = add i64 %k, 1
-  br label %head
-end:
-  call void @arf_clear(i8* %low)
-  call void @arf_clear(i8* %high)
   ret void
 }
 

@@ -98,7 +98,6 @@ _loops: list[_Loop] = []
 class _Loop(NamedTuple):
     run: Any
     climb: Any
-    ends: Any
     clear: Any
     linked: jit.Linked
 
@@ -121,8 +120,7 @@ def loop() -> _Loop:
             run = ctypes.CFUNCTYPE(None, *_KINDS)(linked.address("run"))
             climb = ctypes.CFUNCTYPE(ctypes.c_int8, _POINTER, _POINTER, _POINTER)
             clear = ctypes.CFUNCTYPE(None, _POINTER, _NUMBER)(linked.address("clear"))
-            ends = ctypes.CFUNCTYPE(None, *_ENDS)(linked.address("ends"))
-            _loops.append(_Loop(run, climb(linked.address("climb")), ends, clear, linked))
+            _loops.append(_Loop(run, climb(linked.address("climb")), clear, linked))
         return _loops[0]
 
 
@@ -131,7 +129,6 @@ _KINDS = (
     _POINTER, _POINTER, _POINTER, _NUMBER, _POINTER, _NUMBER, _NUMBER, _POINTER, _NUMBER, _POINTER,
     _POINTER, _POINTER, _NUMBER, _NUMBER, _NUMBER,
 )  # fmt: skip
-_ENDS = (_POINTER, _POINTER, _NUMBER, _POINTER, _POINTER, _POINTER, _NUMBER)
 
 
 def compiled_elements(

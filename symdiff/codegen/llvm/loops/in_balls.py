@@ -27,11 +27,10 @@ from symdiff.codegen.llvm.loops.decisive import Decisive
 from symdiff.codegen.llvm.loops.kernel import FIXED, Kernel, Layout, as_it_stands, layout_of
 from symdiff.codegen.llvm.loops.memory import NO_MEMORY
 from symdiff.codegen.llvm.loops.scoped import Scope, Slot, Stored
-from symdiff.codegen.llvm.operation_table import COMPARISONS, CORE, LARGEST_EXPONENT
+from symdiff.codegen.llvm.operation_table import COMPARISONS, c_function, powered
 from symdiff.codegen.llvm.printer import Lanes
 from symdiff.codegen.llvm.table_loops import PREFIXED
 from symdiff.errors import UnsupportedError
-from symdiff.interpret.balls import ROOT_LIMIT
 from symdiff.ir import Expr, rational
 from symdiff.ir import functions as f
 from symdiff.ir.loop_program import (
@@ -288,22 +287,14 @@ class BallKernel(Kernel):
             z = self.set_ball("arb_set", f"ptr {ball}", scope=scope)
             self.do("arb_add_error", f"ptr {z}", f"ptr {radius}", scope=scope)
             return z
-        name = CORE.get(op) or ("arb_pow" if op is ir.POW else op.flint)
-        if not isinstance(name, str) or len(n.args) > 2:
-            raise UnsupportedError(f"{op.name} has no C function")
+        name = c_function(op, len(n.args))
         return self.compute_ball(name, *(f"ptr {self.ball(a)}" for a in n.args), scope=scope)
 
     def power(self, x: str, q: Fraction, scope: Scope) -> str:
-        n, root = q.numerator, x
-        if abs(n) > LARGEST_EXPONENT or q.denominator > ROOT_LIMIT:
-            raise UnsupportedError(f"a power of exponent {q}")
-        if q.denominator == 2:
-            root = self.compute_ball("arb_sqrt", f"ptr {x}", scope=scope)
-        elif q.denominator > 1:
-            root = self.compute_ball("arb_root_ui", f"ptr {x}", f"i64 {q.denominator}", scope=scope)
-        if abs(n) != 1:
-            root = self.compute_ball("arb_pow_ui", f"ptr {root}", f"i64 {abs(n)}", scope=scope)
-        return self.compute_ball("arb_inv", f"ptr {root}", scope=scope) if n < 0 else root
+        for name, n in powered(q):
+            number = () if n is None else (f"i64 {n}",)
+            x = self.compute_ball(name, f"ptr {x}", *number, scope=scope)
+        return x
 
     # -------------------------------------------------------------------------- conditions
     def chosen(self, n: Expr, scope: Scope) -> str:
