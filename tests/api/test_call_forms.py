@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import gc
 import random
 import sys
 import threading
@@ -18,6 +17,7 @@ import numpy as np
 import pytest
 
 from symdiff import SymdiffError, symgrad
+from tests.collecting import collect
 
 
 @dataclasses.dataclass
@@ -349,7 +349,7 @@ def test_they_hold_no_references(fun: Callable[..., Any], args: Any, kwargs: Any
     watched += [v for a in args if dataclasses.is_dataclass(a) for v in vars(a).values()]
     watched = [v for v in watched if v is not None]
     bad = [(*args[:-1], "text"), (*args, 1.0, 2.0, 3.0)]
-    gc.collect()
+    collect()
     counts = [sys.getrefcount(v) for v in watched]
     for _ in range(300):
         for call in calls:
@@ -357,7 +357,7 @@ def test_they_hold_no_references(fun: Callable[..., Any], args: Any, kwargs: Any
     for call in calls[:1]:
         for wrong in bad:
             outcome(call, wrong, kwargs)
-    gc.collect()
+    collect()
     more = [sys.getrefcount(v) for v in watched]
     assert all(abs(a - b) < 200 for a, b in zip(more, counts, strict=True)), (counts, more)
 
@@ -371,7 +371,7 @@ def test_functions_are_freed_with_their_forms() -> None:
     assert settled(f, (1, 2)) == 4.0
     gone = weakref.ref(f)
     del f, scaled
-    gc.collect()
+    collect()
     assert gone() is None
 
 

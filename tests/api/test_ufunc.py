@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import pickle
 
 import numpy as np
 import pytest
 
 from symdiff import UnsupportedError, symgrad
+from tests.collecting import collect
 
 X = np.array([0.0, 1.0, 2.0])
 
@@ -114,7 +114,7 @@ def test_several_results_and_derivatives() -> None:
 
 def test_it_outlives_its_function() -> None:
     u = symgrad(lambda x: np.cos(x) / 3).ufunc
-    gc.collect()
+    collect()
     np.testing.assert_allclose(u(X), np.cos(X) / 3, rtol=1e-15)
 
 

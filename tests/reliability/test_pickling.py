@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import math
 import pickle
 import subprocess
@@ -16,6 +15,7 @@ from symdiff import ir, symgrad
 from symdiff.interpret import Certified
 from symdiff.ir import nodes
 from symdiff.pipeline import scalar
+from tests.collecting import collect
 
 LOADED = """
 import pickle, sys
@@ -68,7 +68,7 @@ def test_in_this_process_they_are_the_same_operations() -> None:
 
 
 def made() -> set[str]:
-    gc.collect()
+    collect()
     return set(nodes._made)
 
 

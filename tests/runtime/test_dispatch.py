@@ -20,6 +20,7 @@ import pytest
 from symdiff import symgrad
 from symdiff.runtime import builtin
 from symdiff.runtime.dispatch import CompiledEntry, DispatchStub, refusing
+from tests.collecting import collect
 
 
 class Asked:
@@ -136,7 +137,7 @@ def test_python_frees_builtins_whose_owner_the_collector_cleared() -> None:
     vars(stub.call.__module__).clear()
     for one in [b"\xff" * 256 for _ in range(1000)]:  # in its place, if it was freed
         assert len(one) == 256
-    gc.collect()
+    collect()
     assert flags() == known
 
 
@@ -156,7 +157,7 @@ def test_references_are_counted(stub: DispatchStub) -> None:
             stub.call(1, k=2)
 
     calls(1)
-    gc.collect()  # what other tests left holds None, too
+    collect()  # what other tests left holds None, too
     gc.disable()
     try:
         before = count()
@@ -210,7 +211,7 @@ def test_functions_are_collected() -> None:
     f.grad(np.ones(3))
     gone = weakref.ref(f.grad), weakref.ref(f)
     del f
-    gc.collect()
+    collect()
     assert [r() for r in gone] == [None, None]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import functools
-import gc
 import logging
 import math
 import pickle
@@ -17,6 +16,7 @@ import pytest
 
 from symdiff import SymdiffError, UnsupportedError, symgrad
 from symdiff.errors import OutputWarning
+from tests.collecting import collect
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +74,7 @@ def test_objects_with_methods_are_collected() -> None:
     one.work(1.0, 2.0)
     seen = weakref.ref(one)
     del one
-    gc.collect()
+    collect()
     assert seen() is None
 
 

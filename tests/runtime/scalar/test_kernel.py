@@ -22,6 +22,7 @@ from symdiff.runtime import builtin, threads
 from symdiff.runtime.scalar import kernel as kernels
 from symdiff.runtime.scalar.elementwise import ArgumentError, ShapeError
 from symdiff.runtime.scalar.kernel import Kernel
+from tests.collecting import collect
 from tests.kernels import make_kernel
 
 x, y = var("x"), var("y")
@@ -130,9 +131,7 @@ def test_without_builtins(monkeypatch):
 @pytest.mark.slow
 def test_code_outlives_its_kernel():
     fast = make(x + y).fast
-    import gc
-
-    gc.collect()
+    collect()
     assert fast(1.0, 2.0) == 3.0
 
 
