@@ -84,26 +84,18 @@ class Table:
         return called | {x for x in self.constants if isinstance(x, str)}
 
 
-def table_of(tape: Tape, stable: Sequence[Expr] = (), left: Expr = ir.FALSE) -> Table:
+def table_of(tape: Tape, left: Expr = ir.FALSE) -> Table:
     """The table of a program.
 
     Parameters
     ----------
     left : where elements stay open, whatever their balls are, as doubles decide it: a column is infinite there.
-    stable : other forms of the outputs, equal to them where both are defined. They are taken where the outputs
-        have finite balls, which proves that these are defined.
 
     Raises
     ------
     UnsupportedError : an operation has no C function, or a decision is no matter of doubles alone.
     """
-    outputs = [tape.nodes[r] for r in tape.roots]
-    if stable:
-        outputs = [
-            ir.raw(ir.ADD, (s, ir.raw(ir.MUL, (ir.ZERO, e))))
-            for s, e in zip(stable, outputs, strict=True)
-        ]
-    table = _Builder(outputs).table
+    table = _Builder([tape.nodes[r] for r in tape.roots]).table
     if left is not ir.FALSE:
         table.columns.append(ir.where(as_plain(left), ir.INF, ir.ZERO))
     return table

@@ -22,7 +22,7 @@ def logic() -> bytes:
 
 
 PLAN = ("inputs", "rows", "row_count", "order", "columns", "roots", "root_count", "balls", "truths", "truth_count",
-        "constants", "levels", "level_count", "guard", "fill")  # fmt: skip
+        "constants", "levels", "level_count", "guard", "fill", "stable")  # fmt: skip
 """What `climb` takes, each an i64 or an address.
 
 inputs : the arguments of a point; order, columns : which of them are columns, unless `fill`, the address of
@@ -30,7 +30,10 @@ inputs : the arguments of a point; order, columns : which of them are columns, u
 truths, truth_count : what truth values begin as. balls, constants : how many there are.
 levels : for each precision its bits, the address of the constants, and the last argument of `run`.
 guard : bits that are added to those that are known to lack.
+stable : the plan of other forms of the outputs, which are tried where the outputs have finite balls; or 0.
 """
+NONE = -(2**63)
+"""Bits of what has no finite ball. (FLINT has -(2**63 - 1) for a ball around 0.)"""
 PREFIXED = "symdiff_"
 """Begins the names of FLINT's functions in compiled code, so that no other library's are meant."""
 
@@ -40,7 +43,7 @@ def print_loop() -> str:
 
     The arguments of `run`: registers of balls and truth values; rows and their number; columns (a row for
     each element) and their number; elements; places of outputs and their number; results, what is
-    found of each element, and the bits that are accurate; precision; whether results are float32;
+    found of each element, and the bits that are accurate (`NONE` where a ball is not finite); precision; whether results are float32;
     and the bits from which an argument is known so well that more of them do not help.
 
     `i8 climb(in, out, plan)` computes the outputs at one point with growing precision, and returns
@@ -56,6 +59,7 @@ def print_loop() -> str:
     return (
         own.replace("TABLE", table)
         .replace("LOADS", "\n  ".join(loads))
+        .replace("NONE", str(NONE))
         .replace("ROOTS", str(PLAN.index("root_count")))
     )
 
@@ -262,7 +266,7 @@ undefined:
   br label %merged
 merged:
   %new.state = phi i8 [%open.state, %open], [1, %undefined]
-  %new.worst = phi i64 [%worst.1, %open], [-1, %undefined]
+  %new.worst = phi i64 [%worst.1, %open], [NONE, %undefined]
   %s.larger = icmp ugt i8 %new.state, %state
   %s.max = select i1 %s.larger, i8 %new.state, i8 %state
   br label %output.done
@@ -277,7 +281,7 @@ checked:
   store i8 %state, i8* %st.p
   %bits.p = getelementptr i64, i64* %bits, i64 %e
   store i64 %worst, i64* %bits.p
-  %lost = icmp eq i64 %worst, -1
+  %lost = icmp eq i64 %worst, NONE
   br i1 %lost, label %why, label %element.done
 why:
   %w.r = phi i64 [0, %checked], [%w.next, %why.next]
@@ -348,6 +352,8 @@ entry:
   %found = alloca double, i64 %root_count
   %status = alloca i8
   %accurate = alloca i64
+  %others = alloca i64
+  store i64 %stable, i64* %others
   %rows.p = inttoptr i64 %rows to i64*
   %order.p = inttoptr i64 %order to i64*
   %roots.p = inttoptr i64 %roots to i64*
@@ -426,9 +432,19 @@ more:
   %up = add i64 %bits, %guard
   %lacking = sub i64 %up, %a
   %wanted = select i1 %some, i64 %lacking, i64 0
-  br label %next
+  %other = load i64, i64* %others
+  %there = icmp ne i64 %other, 0
+  %has.ball = icmp ne i64 %a, NONE
+  %turn = and i1 %there, %has.ball
+  br i1 %turn, label %rewritten, label %next
+rewritten:
+  store i64 0, i64* %others
+  %other.p = inttoptr i64 %other to i64*
+  %unsettled = call i8 @climb(double* %in, double* %out, i64* %other.p)
+  %settled = icmp eq i8 %unsettled, 0
+  br i1 %settled, label %leave, label %next
 next:
-  %needed.next = phi i64 [%needed, %try], [%wanted, %more]
+  %needed.next = phi i64 [%needed, %try], [%wanted, %more], [%wanted, %rewritten]
   %k.next = add i64 %k, 1
   br label %level
 proven:
@@ -449,7 +465,7 @@ copy:
   call void @llvm.memcpy.p0i8.p0i8.i64(i8* %out.b, i8* %found.b, i64 %o.size, i1 false)
   br label %leave
 leave:
-  %open = phi i8 [1, %column], [1, %argument], [1, %level], [1, %compute], [1, %q.result], [0, %copy]
+  %open = phi i8 [1, %column], [1, %argument], [1, %level], [1, %compute], [1, %q.result], [0, %copy], [0, %rewritten]
   call void @clear(i8* %R, i64 %balls)
   ret i8 %open
 }

@@ -30,7 +30,7 @@ from symdiff.codegen.llvm.operation_table import (
     evaluable,
     table_of,
 )
-from symdiff.codegen.llvm.table_loops import PLAN, PREFIXED, print_loop
+from symdiff.codegen.llvm.table_loops import NONE, PLAN, PREFIXED, print_loop
 from symdiff.errors import UnsupportedError
 from symdiff.interpret import Certified, work
 from symdiff.ir import FALSE, VAR, Expr, var
@@ -41,8 +41,10 @@ from symdiff.runtime.scalar.compiled import Point, Spec
 
 Array = np.ndarray[Any, Any]
 
-FIRST, LAST = 128, 16384
-"""The first and the last precision in bits; each is twice the one before."""
+SHORT, FIRST, LAST = 80, 128, 16384
+"""The first and the last precision in bits; each is twice the one before. Tables of special functions, whose time
+grows fast with the precision, begin with the short one."""
+SPECIAL = "arb_hypgeom_"
 GUARD = 60
 """Bits that an element gets beyond those that it is known to lack."""
 SURE = 512
@@ -135,18 +137,27 @@ def compiled_elements(
     program: Certified, params: Sequence[str], single: bool, stable: Sequence[Expr] = (),
     left: Expr = FALSE,
 ) -> BallElements | None:  # fmt: skip
-    """The outputs of a program for many elements; None where that is not possible. `stable`, `left`: see `table_of`."""
+    """The outputs of a program for many elements; None where that is not possible.
+
+    Parameters
+    ----------
+    stable : other forms of the outputs, equal to them where both are defined.
+    left : see `table_of`.
+    """
     if _library() is None:
         return None
     try:
-        table = table_of(program.tape, stable, left)
+        table = table_of(program.tape, left)
     except UnsupportedError:
         return None
     columns = [e for e in table.columns if e.op is not VAR]
     addresses = {name: address_of(name) for name in table.names()}
     if None in addresses.values() or not evaluable(columns):
         return None
-    return BallElements(program, table, [var(p) for p in params], addresses, single)
+    others = None
+    if stable:
+        others = compiled_elements(Certified(params, stable), params, single)
+    return BallElements(program, table, [var(p) for p in params], addresses, single, others)
 
 
 class BallElements:
@@ -158,12 +169,15 @@ class BallElements:
     params : the variables, in the order of the points.
     addresses : of the C functions.
     single : whether results are rounded to float32.
+    stable : other forms of the outputs, which often need fewer bits. They are taken where the outputs
+        have finite balls, which proves that these are defined.
     """
 
     def __init__(
         self, program: Certified, table: Table, params: Sequence[Expr],
-        addresses: dict[str, Any], single: bool,
+        addresses: dict[str, Any], single: bool, stable: BallElements | None = None,
     ) -> None:  # fmt: skip
+        self.stable = stable
         self.table, self.params, self.single = table, tuple(params), single
         rows = [[addresses[x] if isinstance(x, str) else x for x in row] for row in table.rows]
         numbers = np.array(rows, np.int64).ravel(), np.array(table.roots, np.int64)
@@ -178,13 +192,13 @@ class BallElements:
         nodes = [e for e in program.tape.nodes if e.args]
         self.counts = work.counts(nodes)
         last = MOST_BITS if any(e.op.edges is not None for e in nodes) else LAST
-        self.precisions, bits, spent = [FIRST], FIRST, 0
+        special = any(name.startswith(SPECIAL) for name in addresses)
+        self.precisions, bits, spent = [SHORT, FIRST] if special else [FIRST], FIRST, 0
         while (bits := 2 * bits) <= last:
             spent += work.cost(self.counts, bits)
             if spent > program.budget:
                 break
             self.precisions.append(bits)
-
         self._constants: dict[int, ctypes.Array[ctypes.c_int64]] = {}
 
     def __call__(self, points: Array, parallel: bool | str = False) -> tuple[Array, Array]:
@@ -195,10 +209,16 @@ class BallElements:
         finite = np.isfinite(points).all(axis=1)
         pending = np.flatnonzero(finite & ~np.isinf(columns).any(axis=1))
         status[pending] = MORE_BITS
+        untried = np.full(len(points), self.stable is not None)
         for bits in self.precisions:
             now = pending[needed[pending] <= bits]
             if len(now):
-                self._run(bits, now, columns, values, status, needed, parallel)
+                has_ball = self._run(bits, now, columns, values, status, needed, parallel)
+                others = now[has_ball & untried[now] & (status[now] == MORE_BITS)]
+                if self.stable is not None and len(others):
+                    found, proven = self.stable(points[others], parallel)
+                    values[others[proven]], status[others[proven]] = found[proven], PROVEN
+                    untried[others] = False
                 pending = pending[status[pending] == MORE_BITS]
             if not len(pending):
                 break
@@ -216,7 +236,9 @@ class BallElements:
     def _run(
         self, bits: int, pending: Array, columns: Array, values: Array, status: Array, needed: Array,
         parallel: bool | str,
-    ) -> None:  # fmt: skip
+    ) -> Array:  # fmt: skip
+        """Compute elements with so many bits; whether their outputs have finite balls."""
+        has_ball = np.empty(len(pending), bool)
         each = max(1, work.cost(self.counts, bits))
         size = max(1, CHUNK // each)
         self.constants(bits)  # which threads read
@@ -230,6 +252,8 @@ class BallElements:
             work.spend(len(some) * each // CHEAPER)
             values[some], status[some] = found, state
             needed[some] = np.where(accurate > -bits, bits + GUARD - accurate.astype(float), 0)
+            has_ball[start : start + size] = accurate != NONE
+        return has_ball
 
     def _part(self, bits: int, arrays: Sequence[Array], first: int, last: int) -> None:
         with _Registers(self) as registers:
@@ -273,7 +297,8 @@ class BallElements:
         truths = np.zeros(max(1, self.table.truths), np.uint8)
         for place, value in self.table.truth_constants:
             truths[place] = value
-        self._alive = order, numbers, truths, fill
+        others = None if self.stable is None else self.stable.plan
+        self._alive = order, numbers, truths, fill, others
         fields = {
             "inputs": len(self.params), "rows": self.rows[0], "row_count": self.rows[1],
             "order": order.ctypes.data, "columns": len(self.table.columns), "roots": self.roots[0],
@@ -281,6 +306,7 @@ class BallElements:
             "truth_count": self.table.truths, "constants": len(self.table.constants),
             "levels": numbers.ctypes.data, "level_count": len(levels) // 3, "guard": GUARD,
             "fill": 0 if fill is None else fill.linked.address("point"),
+            "stable": 0 if others is None else ctypes.addressof(others),
         }  # fmt: skip
         return (ctypes.c_int64 * len(PLAN))(*(fields[name] for name in PLAN))
 
