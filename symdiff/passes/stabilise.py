@@ -13,18 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 
 from symdiff import ir
-from symdiff.ir import DIV, SUB, Expr
-from symdiff.ir.functions import EXP, LOGADDEXP
-from symdiff.ir.functions.exponential import gap
+from symdiff.ir import DIV, Expr
 from symdiff.ir.identities import Rule, rewrite
+from symdiff.passes.accuracy.absent_terms import with_gaps
 from symdiff.passes.accuracy.far_constants import split_far_constants
 from symdiff.passes.accuracy.softmax import share
-from symdiff.passes.cancel.algebra import linear
-
-Terms = frozenset[tuple[Expr, Fraction]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +37,8 @@ def stabilise(
     """Apply the table of accurate forms, children first."""
 
     outputs = tuple(outputs)
-    gaps = set() if early else _gaps(outputs)
+    if not early:
+        outputs = with_gaps(outputs)
 
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
         new = ir.rebuild(e, args)
@@ -50,8 +46,6 @@ def stabilise(
             new = _written(new)
         if new.op is DIV and not early:
             new = share(new)
-        if gaps and new.op is EXP and _difference(*new.args) in gaps:
-            new = EXP(gap(*new.args[0].args))
         found = rewrite(new, early)
         if found is None:
             return new if early else split_far_constants(new)
@@ -60,19 +54,6 @@ def stabilise(
         return found[0]
 
     return ir.transform(outputs, rule)
-
-
-def _gaps(outputs: Iterable[Expr]) -> set[Terms | None]:
-    """The differences of the arguments of `logaddexp`, which is -inf where both are: its slopes are
-    shares that the slope of what contains it multiplies with 0."""
-    found = {_difference(ir.raw(SUB, e.args)) for e in ir.topological(outputs) if e.op is LOGADDEXP}
-    return found - {None}
-
-
-def _difference(e: Expr) -> Terms | None:
-    """A difference of two computed values, up to its sign."""
-    terms = linear(e) if e.op is SUB else None
-    return frozenset((t, abs(c)) for t, c in terms.items()) if terms else None
 
 
 def _written(e: Expr) -> Expr:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from symdiff import ir
 from symdiff.ir import (
     SIGN,
     ZERO,
@@ -52,7 +53,9 @@ from symdiff.loops.simplify.sums_of_squares import Sums
 from symdiff.loops.simplify.tabulate import gathered
 from symdiff.loops.simplify.through import looked_through
 from symdiff.loops.simplify.vanishing import Vanishing
+from symdiff.passes.accuracy.absent_terms import with_gaps, without_absent
 from symdiff.passes.accuracy.one_signed import Signed, never_negative
+from symdiff.passes.accuracy.softmax import shared as shares
 from symdiff.passes.cancel.branch_sides import decided_by_branches
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.cancel.signsquares import place, slopes_of, squares_of_signs
@@ -239,12 +242,19 @@ def _squared(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
     return cancel(squares_of_signs(outputs, but=signs.difference(slopes_of(outputs, ()))))
 
 
+def _has_infinities(block: lp.Block, roots: tuple[Expr, ...]) -> bool:
+    """Whether a program has infinite constants, as arrays are padded with."""
+    read = (e for s in lp.walk(block) for e in lp.expressions(s))
+    return any(n in (ir.INF, -ir.INF) for n in topological((*read, *roots)))
+
+
 _late = _over_leaves(lambda outputs: inside_margins(outputs, _squared))
 _last = _over_leaves(lambda outputs: stabilise(expand_completed(outputs)))
 _counted = _over_leaves(expand_completed)
 """Integers in comparisons of numbers count as numbers."""
+_padded = _over_leaves(without_absent)
 _closed = _over_leaves(closed_forms)
-_pinned = _over_leaves(pinned_forms)
+_pinned = _over_leaves(lambda outputs: with_gaps(shares(pinned_forms(outputs))))
 
 
 def _abstraction(outputs: tuple[Expr, ...]) -> dict[Expr, Expr]:
@@ -368,6 +378,10 @@ LATE: tuple[Pass[Code, Around], ...] = (
     Pass(
         "slopes", lambda p, _: _with_passes(*p, _late), "derivatives by the chain rule",
         "no common factors in quotients", suspicion=1,
+    ),
+    Pass(
+        "absent_terms", lambda p, _: _with_passes(*p, _padded) if _has_infinities(*p) else p,
+        "derivatives by the chain rule", "terms that exponentials of -inf leave out are 0", suspicion=1,
     ),
     *_TIDY,
     _KNOWN_SIZES,

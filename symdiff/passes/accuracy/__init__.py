@@ -11,6 +11,7 @@
 `far_constants`      constants beyond the range of doubles, by several in range
 `overflow`           where overflow or underflow may have spoilt a result
 `softmax`            the softmax rewrite: exponentials over their sum as logistic functions
+`absent_terms`       terms that exponentials of -inf leave out
 `loop_tiers`         the same tiers for the values of programs with arrays and loops
 `lossy`              which programs pass on what underflow costs, and which divide
 `other_parts`        further parts of real numbers, carried with them through statements
