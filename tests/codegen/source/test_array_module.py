@@ -245,7 +245,7 @@ def average(x, alpha):
 
 
 def test_modules_of_recurrences_are_short(tmp_path: Path):
-    assert text(average, np.arange(4.0), 0.5).count("\n") <= 300
+    assert text(average, np.arange(4.0), 0.5).count("\n") <= 150
 
 
 def kepler(m, e):

@@ -175,6 +175,7 @@ def _arguments(program: LoopProgram, name: str, dtype: str) -> str:
         if shape:
             axes = f"with {len(shape)} axes" if {*shape} == {None} else f"of shape ({_shape(p)})"
             what = f"an array of {kind} {axes}"
+            what = f"a vector ({what})" if len(shape) == 1 else what
         rows.append(f'    ("{name}: {p.name}", "{what}", np.{kind}, {shape}),\n')
     return f"_ARGUMENTS = (\n{''.join(rows)})\n"
 
