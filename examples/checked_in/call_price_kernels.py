@@ -206,19 +206,13 @@ def call_price(S, K, T, r, sigma):
 
 
 def call_price_grad(S, K, T, r, sigma):
-    """The gradient of call_price by S, K, T, r, sigma.
-
-    Black-Scholes price of a European call.
-    """
+    """The gradient of call_price by S, K, T, r, sigma."""
     r_ = _evaluate(_call_price_parts, 6, S, K, T, r, sigma, slopes=(1,))
     return (r_[1], r_[2], r_[3], r_[4], r_[5])
 
 
 def call_price_value_and_grad(S, K, T, r, sigma):
-    """(value, gradient by S, K, T, r, sigma) of call_price.
-
-    Black-Scholes price of a European call.
-    """
+    """(value, gradient by S, K, T, r, sigma) of call_price."""
     r_ = _evaluate(_call_price_parts, 6, S, K, T, r, sigma, slopes=(1,))
     return (r_[0], (r_[1], r_[2], r_[3], r_[4], r_[5]))
 

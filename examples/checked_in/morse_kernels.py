@@ -95,19 +95,13 @@ def morse(r, depth=4.7, width=1.9, bond=0.74):
 
 
 def morse_grad(r, depth=4.7, width=1.9, bond=0.74):
-    """The gradient of morse by r, depth, width, bond.
-
-    Potential energy of a diatomic molecule.
-    """
+    """The gradient of morse by r, depth, width, bond."""
     r_ = _evaluate(_morse_parts, 5, r, depth, width, bond, slopes=(1,))
     return (r_[1], r_[2], r_[3], r_[4])
 
 
 def morse_value_and_grad(r, depth=4.7, width=1.9, bond=0.74):
-    """(value, gradient by r, depth, width, bond) of morse.
-
-    Potential energy of a diatomic molecule.
-    """
+    """(value, gradient by r, depth, width, bond) of morse."""
     r_ = _evaluate(_morse_parts, 5, r, depth, width, bond, slopes=(1,))
     return (r_[0], (r_[1], r_[2], r_[3], r_[4]))
 

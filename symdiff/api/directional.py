@@ -28,13 +28,15 @@ from symdiff.runtime.scalar.elementwise import ShapeError
 class JacobianFunction(SymbolicFunction, step="jacobian"):
     """`f.jacobian(...)`, dense or sparse."""
 
+    _second = False  # whether it is the Jacobian of the gradient
+
     @outermost
     def _general(self, /, *args: Any, **kwargs: Any) -> Any:
         names = self._source.parameters.names
         if "sparse" in names or not kwargs.pop("sparse", False):
             return super()._general(*args, **kwargs)
         if self._out(kwargs) is not None:
-            raise SymdiffError("a sparse Jacobian takes no out=")
+            raise SymdiffError(f"a sparse {_title(self._second)} takes no out=")
         self._fresh()
         real, static = self._source.parameters.bind(args, kwargs)
         if any(map(pytrees.is_container, real)):
@@ -45,18 +47,28 @@ class JacobianFunction(SymbolicFunction, step="jacobian"):
         shapes = self._source.shapes(static, real)
         raw = self._source.raw(static, shapes)
         elementwise = per_slope.involved(self._source, raw, shapes)
-        if not isinstance(raw, LoopProgram) and not elementwise:
+        if not isinstance(raw, LoopProgram) and (self._second or not elementwise):
             raise SymdiffError(
-                f"{raw.name} is a function of numbers, whose Jacobian is not sparse",
+                f"{raw.name} is a function of numbers, whose {_title(self._second)} is not sparse",
                 hint="leave out sparse=True",
             )
         comparing.refuse_different(self)
-        if elementwise:
+        if elementwise and not self._second:
             result = per_slope.sparse(self, raw, real, static, shapes)
         else:
-            result = self._arrays.sparse(raw, real, self._source.path[-1][1])
+            result = self._arrays.sparse(raw, real, self._source.path[-1][1], self._second)
         comparing.called(self, real, static, result)
         return result
+
+
+class HessianFunction(JacobianFunction, step="hessian"):
+    """`f.hessian(...)`, dense or sparse."""
+
+    _second = True
+
+
+def _title(second: bool) -> str:
+    return "Hessian" if second else "Jacobian"
 
 
 class Product(SymbolicFunction):

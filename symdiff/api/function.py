@@ -334,7 +334,7 @@ class SymbolicFunction(Called[P, R_co]):
 
     @property
     def hessian(self) -> SymbolicFunction[P, Any]:
-        """Second derivatives; `H[i][j]` if there are several parameters."""
+        """Second derivatives; `H[i][j]` if there are several parameters. With `sparse=True` SciPy CSR matrices."""
         return self._derive("hessian", ("hessian", self._wrt()))
 
     @property

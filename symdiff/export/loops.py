@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from symdiff.codegen.source.index_notation import formula_lines, loop_lines
-from symdiff.codegen.source.loops import HELPERS, loop_source
+from symdiff.codegen.source.loop_helpers import HELPERS
+from symdiff.codegen.source.loops import loop_source
 from symdiff.codegen.source.modules.face import PLAIN, Face, check_targets
 from symdiff.codegen.source.modules.loops import ArrayFunction, array_module_source
 from symdiff.codegen.source.python import IMPORTS
@@ -50,7 +51,7 @@ def readable(program: LoopProgram) -> LoopProgram:
         (made,) = readable_forms(substitute((e,), stand_ins))
         return substitute((made,), {v: n for n, v in stand_ins.items()})[0]
 
-    program = loop_pipeline.undifferentiated(program)
+    program = without_twins(loop_pipeline.undifferentiated(program))
     return replace(
         program, block=mapped_block(program.block, one), outputs=tuple(map(one, program.outputs))
     )
@@ -186,7 +187,11 @@ def array_module(
         )
 
     if real == "float64":
-        named = [(f"{name}_{f.suffix}" if f.suffix else name, f.program) for f in parts]
+        named = [
+            (f"{name}_{f.suffix}" if f.suffix else name, f.program)
+            for f in parts
+            if f.suffix != "value_and_grad"  # these are of both
+        ]
         said += measured_arrays(text(PLAIN, said), named)
     return text(face, said)
 

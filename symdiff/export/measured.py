@@ -204,6 +204,7 @@ def measured_arrays(text: str, functions: Sequence[tuple[str, LoopProgram]]) -> 
     functions : the name of each, and its program.
     """
     scope, lines = run(text), []
+    arrays = any(p.type.shape for _, program in functions for p in program.params)
     for name, program in functions:
         errors = [
             e for seed in range(SEEDS) if (e := _loss(scope[name], program, seed)) is not None
@@ -214,7 +215,7 @@ def measured_arrays(text: str, functions: Sequence[tuple[str, LoopProgram]]) -> 
         return ["What cancels in sums and differences loses digits."]
     return [
         "What cancels in sums and differences loses digits. Measured against ball arithmetic, for",
-        f"random arguments with axes of {SIZE}, relative to the largest element:",
+        f"random arguments{f' with axes of {SIZE}' * arrays}, relative to the largest element:",
         *lines,
     ]
 

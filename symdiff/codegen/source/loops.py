@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from symdiff import ir
 from symdiff.codegen.common.liveness import Point, last_uses, shares
 from symdiff.codegen.common.temporaries import Writer, statements
+from symdiff.codegen.source.loop_helpers import HELPERS
 from symdiff.codegen.source.python import PythonWriter, docstring
 from symdiff.errors import UnsupportedError
 from symdiff.ir import TRUE, Expr, topological, var
@@ -40,79 +41,19 @@ from symdiff.ir.loop_program import (
     Update,
     defined,
     exchanged,
+    expressions,
+    expressions_in,
     index,
     inner,
     kind_of,
     leaves,
     name_of,
+    names_in,
     types,
     walk,
 )
+from symdiff.ir.program import Tree, tree_text
 from symdiff.lowering.lower import lower
-
-HELPERS = {
-    "_at": '''@njit(error_model="numpy", cache=True)
-def _at(i, n):
-    """An index moved into an axis of n elements; what is read there does not count."""
-    return max(0, min(i, n - 1))
-''',
-    "_room": '''@njit(error_model="numpy", cache=True)
-def _room(tape, needed):
-    """The tape, longer if it must be."""
-    if needed <= tape.size:
-        return tape
-    longer = np.empty(max(needed, 2*tape.size), tape.dtype)
-    longer[:tape.size] = tape
-    return longer
-''',
-    "_argsort_rows": '''@njit(error_model="numpy", cache=True)
-def _argsort_rows(a):
-    """The indices that sort along the last axis."""
-    n = a.shape[-1]
-    rows = np.ascontiguousarray(a).reshape((a.size // max(1, n), n))
-    order = np.empty(rows.shape, np.int64)
-    for i in range(rows.shape[0]):
-        order[i] = np.argsort(rows[i], kind="mergesort")
-    return order.reshape(a.shape)
-''',
-    "_cofactors": '''@njit(error_model="numpy", cache=True)
-def _cofactors(a):
-    """The cofactors: signed determinants without a row and a column."""
-    if a.size == 0:
-        return a.copy()
-    u, sizes, v = np.linalg.svd(a)
-    others = np.ones_like(sizes)
-    for i in range(sizes.size):
-        for j in range(sizes.size):
-            if j != i:
-                others[i] *= sizes[j]
-    if np.linalg.det(u)*np.linalg.det(v) < 0:
-        others = -others
-    return np.dot(np.ascontiguousarray(u*others), v)
-''',
-    "_cofactor_slopes": '''@njit(error_model="numpy", cache=True)
-def _cofactor_slopes(a, d):
-    """The derivative of the cofactors of a along d."""
-    if a.size == 0:
-        return a.copy()
-    u, sizes, v = np.linalg.svd(a)
-    along = np.dot(np.dot(np.ascontiguousarray(u.T), np.ascontiguousarray(d)), np.ascontiguousarray(v.T))
-    inner = np.zeros_like(along)
-    for i in range(sizes.size):
-        for j in range(sizes.size):
-            if j != i:
-                others = 1.0
-                for k in range(sizes.size):
-                    if k != i and k != j:
-                        others *= sizes[k]
-                inner[i, j] = -others*along[j, i]
-                inner[i, i] += others*along[j, j]
-    if np.linalg.det(u)*np.linalg.det(v) < 0:
-        inner = -inner
-    return np.dot(np.dot(u, inner), v)
-''',
-}  # fmt: skip
-"""Functions that a source may call."""
 
 _TAKEN = {"math", "np", "njit", "max", "min", "abs", "range", "int", "float", *HELPERS}
 ERRORS = {"index": "IndexError", "value": "ValueError", "overflow": "OverflowError",
@@ -127,6 +68,7 @@ def loop_source(
     dtype: str = "float64",
     doc: str = "",
     decorator: str = '@njit(error_model="numpy", cache=True)',
+    tree: Tree | None = None,
 ) -> tuple[str, tuple[str, ...]]:
     """The source of one function, and the names of the helpers that it calls.
 
@@ -135,8 +77,10 @@ def loop_source(
     name : the function's name.
     program : in the form that is emitted; see `symdiff.pipeline.loops`.
     dtype : "float64" or "float32"; of the real numbers it computes with.
+    tree : how its results nest; in one tuple if None.
     """
     printer = Printer(program, dtype)
+    printer.tree = tree
     body = printer.function()
     lines = [decorator] if decorator else []
     lines.append(f"def {name}({', '.join(printer.parameters)}):")
@@ -165,6 +109,7 @@ class Printer:
         self.sizes: set[Expr] = set()
         self.owned: set[str] = set()
         self.kept: dict[Expr, str] = {}
+        self.tree: Tree | None = None
 
     # -------------------------------------------------------------------- names
     def reserved(self) -> Collection[str]:
@@ -175,7 +120,8 @@ class Printer:
         """The Python name of a name of the program."""
         found = self.names.get(name)
         if found is None:
-            found = re.sub(r"\W", "_", name)
+            own = name.removesuffix("_plain")  # of a number that is carried once
+            found = re.sub(r"\W", "_", name if own in self.types else own)
             while found in self.taken:
                 found += "_"
             self.taken.add(found)
@@ -215,8 +161,12 @@ class Printer:
     def begin(self) -> None:
         """What stands between the sizes of arguments and the statements."""
         for tape, t in sorted(self.tapes().items()):
-            self.line(f"{self.name(tape)} = np.empty(64, {self.element(t.kind)})")
-            self.line(f"{self.name(tape + '_end')} = 0")
+            kind = self.element(t.kind)
+            if t.shape:
+                self.line(f"{self.name(tape)} = np.empty(64, {kind})")
+                self.line(f"{self.name(tape + '_end')} = 0")
+            else:
+                self.line(f"{self.name(tape)} = [{kind}(0) for _ in range(0)]")
 
     def end(self) -> None:
         """The results."""
@@ -226,7 +176,11 @@ class Printer:
         for text, e in zip(self.texts(program.outputs), program.outputs, strict=True):
             copied = e.op is ARRAY and name_of(e) in inputs
             results.append(f"{text}.copy()" if copied else text)
-        self.line("return " + ", ".join(results))
+        if self.tree is None:
+            self.line("return " + ", ".join(results))
+        else:
+            text = tree_text(self.tree, results.__getitem__, str)
+            self.line("return " + (text if isinstance(self.tree, int) else text[1:-1]))
 
     def tapes(self) -> Mapping[str, Type]:
         loops = [s for s in walk(self.program.block) if isinstance(s, Loop)]
@@ -337,22 +291,29 @@ class Printer:
         needed = not point.ends(s.trips)
         counted = needed and (s.count is None or s.condition is not TRUE)
         trips, i = self.name(s.trips), self.name(s.index)
+        indexed = s.count is not None or s.index in names_in(
+            *expressions(s), *expressions_in(s.body)
+        )
         if counted:
             self.line(f"{trips} = 0")
-        if s.count is None:
-            self.line(f"{i} = -1")
-            self.line("while True:")
-        else:
-            self.line(f"for {i} in range({self.bounds(s.count, s.reverse)}):")
         ranges = dict(self.ranges)
         if s.count is not None:
+            self.line(f"for {i} in range({self.bounds(s.count, s.reverse)}):")
             self.ranges[index(s.index)] = s.count
+        elif indexed:
+            self.line(f"{i} = -1")
+        head = len(self.lines)
         with self.indented():
-            if s.condition is not TRUE:
-                self.line(f"if not ({self.texts((s.condition,))[0]}):")
+            condition = self.texts((s.condition,))[0] if s.condition is not TRUE else "True"
+        if s.count is None:
+            alone = len(self.lines) == head
+            self.lines.insert(head, "    " * self.depth + f"while {condition if alone else True}:")
+        with self.indented():
+            if s.condition is not TRUE and not (s.count is None and alone):
+                self.line(f"if not ({condition}):")
                 with self.indented():
                     self.line("break")
-            if s.count is None:
+            if s.count is None and indexed:
                 self.line(f"{i} += 1")
             if counted:
                 self.line(f"{trips} += 1")
@@ -405,22 +366,22 @@ class Printer:
             self.line(f"{', '.join(left)} = {', '.join(right)}")
 
     def save(self, tape: str, t: Type, text: str) -> None:
-        name, end = self.name(tape), self.name(tape + "_end")
+        name = self.name(tape)
         if not t.shape:
-            self.line(f"{name} = _room({name}, {end} + 1)")
-            self.line(f"{name}[{end}] = {text}")
-            self.line(f"{end} += 1")
+            single = t.kind == "f" and self.dtype == "float32"
+            self.line(f"{name}.append({f'{self.real}({text})' if single else text})")
             return
+        end = self.name(tape + "_end")
         self.line(f"{name} = _room({name}, {end} + {text}.size)")
         self.line(f"{name}[{end}:{end} + {text}.size] = {text}.ravel()")
         self.line(f"{end} += {text}.size")
 
     def restore(self, name: str, tape: str, t: Type) -> None:
-        kept, end = self.name(tape), self.name(tape + "_end")
+        kept = self.name(tape)
         if not t.shape:
-            self.line(f"{end} -= 1")
-            self.line(f"{self.name(name)} = {kept}[{end}]")
+            self.line(f"{self.name(name)} = {kept}.pop()")
             return
+        end = self.name(tape + "_end")
         sizes = [self.size(n) for n in t.shape]
         count = "*".join(f"({n})" if " " in n else n for n in sizes)
         shape = sizes[0] if len(sizes) == 1 else f"({', '.join(sizes)})"

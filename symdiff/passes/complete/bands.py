@@ -259,7 +259,10 @@ def _interpolated(
     if not all(y.is_finite() for y in heights):
         return None
     tail = arb_poly.interpolate([_ball(z) for z in nodes], heights).coeffs()
-    exact = _trimmed([first, *tail])
+    reached, least = r**step, abs(start).mid() * arb(2) ** -(bits + 10)
+    exact = _trimmed(
+        [first, *(c if abs(c) * reached**j > least else fmpq(0) for j, c in enumerate(tail, 1))]
+    )
     rounded = [not is_exact(q) for q in exact]
     if any(abs(q) >= 2**1023 for q in exact):
         return None

@@ -63,7 +63,7 @@ from symdiff.passes.simplify.on_domain import as_powers
 from symdiff.passes.simplify.rules import SHIFTED, rewritten, shifted, turned_odd
 
 MAX_OPERATIONS = 400
-"""Formulas with more operations than this, written out as trees, stay as they are."""
+"""In formulas with more operations than this, written out as trees, only like terms are combined."""
 CANDIDATES = 800
 """Candidates that are measured for one formula."""
 ALTOGETHER, LEAST = 2400, 60
@@ -162,7 +162,7 @@ def _short(
     if not e.args:
         return Short(e)
     if tree_sizes((start,))[start] > MAX_OPERATIONS:
-        return Short(e)
+        return Short(with_like_terms(e, shared=False))
     start = with_like_terms(start)
     starts, other = _written_twice(e, start, other)
     nodes = ir.topological(starts)

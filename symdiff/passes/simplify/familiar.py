@@ -7,6 +7,7 @@ After:   log(x + 1), 1 - u**2, (sign(x) + 1)/2
 from __future__ import annotations
 
 import math
+from collections import Counter
 from fractions import Fraction
 
 from flint import arb
@@ -61,21 +62,32 @@ def readable(e: Expr) -> Expr:
     return ir.transform((e,), rule)[0]
 
 
-def with_like_terms(e: Expr) -> Expr:
+def with_like_terms(e: Expr, shared: bool = True) -> Expr:
     """With terms of sums that differ only by a number combined: `x - a + x - b` as
-    `2*x - a - b`."""
+    `2*x - a - b`. Not `shared`: sums that are used more than once are terms as a whole."""
     inner: set[Expr] = set()
     outer = {e}
+    uses = Counter[Expr]()
     for node in ir.topological((e,)):
         (inner if node.op in _ADDED else outer).update(node.args)
+        uses.update(node.args)
     if not any(node.op in _ADDED for node in inner):
         return e
+    whole: dict[Expr, Expr] = {}
 
     def rule(node: Expr, args: tuple[Expr, ...]) -> Expr:
         made = ir.rebuild(node, args)
-        return _gathered(made) if node in outer and node.op in _ADDED else made
+        alone = not shared and uses[node] > 1
+        if node.op not in _ADDED or not (alone or node in outer):
+            return made
+        made = _gathered(made)
+        if not alone:
+            return made
+        stand_in = ir.var(f"sum {len(whole)}")
+        whole[stand_in] = ir.substitute((made,), whole)[0]
+        return stand_in
 
-    return ir.transform((e,), rule)[0]
+    return ir.substitute(ir.transform((e,), rule), whole)[0]
 
 
 def _gathered(e: Expr) -> Expr:

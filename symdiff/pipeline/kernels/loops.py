@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -69,7 +69,7 @@ class ArrayKernels:
         self._source, self._options = source, options
         self._raws: dict[int, LoopProgram] = {}  # they live as long as their identities count
         self._kernels: dict[int, tuple[LoopProgram, LoopKernel]] = {}
-        self._sparse: dict[int, tuple[LoopKernel, tuple[Entries, ...]]] = {}
+        self._sparse: dict[int, tuple[LoopKernel, tuple[Entries, ...], Tree]] = {}
         self._by_row: dict[Any, tuple[LoopKernel | None, RowsAtOnce | Transposed | None]] = {}
         self._of_a_row: dict[int, LoopProgram] = {}
 
@@ -439,28 +439,34 @@ class ArrayKernels:
 
         return LoopKernel(program, dtype=self._options.dtype).llvm()
 
-    def sparse(self, raw: LoopProgram, values: Sequence[Any], wrt: Sequence[str]) -> Any:
+    def sparse(
+        self, raw: LoopProgram, values: Sequence[Any], wrt: Sequence[str], second: bool = False
+    ) -> Any:
         """The Jacobian as SciPy CSR matrices: a row for each element of an output, a
-        column for each element of a parameter; nested as the Jacobian is."""
-        kernel, entries = self._sparse_kernel(raw, wrt)
+        column for each element of a parameter; nested as the Jacobian is. `second`: that of the gradient."""
+        kernel, entries, tree = self._sparse_kernel(raw, wrt, second)
         results = kernel(values)
         sizes = {p.name: np.size(v) for p, v in zip(raw.params, values, strict=True)}
         made: dict[int, list[Any]] = {}
         for e in entries:
             made.setdefault(e.output, []).append(_matrix(e, results, sizes[e.parameter]))
         one = len(made[0]) == 1 if made else True
-        return _joined_rows(raw.tree, made, one)
+        return _joined_rows(tree, made, one)
 
     def _sparse_kernel(
-        self, raw: LoopProgram, wrt: Sequence[str]
-    ) -> tuple[LoopKernel, tuple[Entries, ...]]:
+        self, raw: LoopProgram, wrt: Sequence[str], second: bool
+    ) -> tuple[LoopKernel, tuple[Entries, ...], Tree]:
 
-        def make() -> tuple[LoopKernel, tuple[Entries, ...]]:
+        def make() -> tuple[LoopKernel, tuple[Entries, ...], Tree]:
             from symdiff.loops.diff.sparse import sparse_jacobian
-            from symdiff.pipeline.loops import real_names, value
+            from symdiff.pipeline.loops import gradient, real_names, value
 
-            program, entries = sparse_jacobian(raw, real_names(raw, wrt))
-            return self._kernel(value(program)), entries
+            by = real_names(raw, wrt)
+            first = raw
+            if second:
+                first = replace(gradient(raw, by), name=f"{raw.name}.grad")
+            program, entries = sparse_jacobian(first, by)
+            return self._kernel(value(program)), entries, first.tree
 
         return self._made_once(self._sparse, raw, make)
 

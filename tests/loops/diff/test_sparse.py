@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from symdiff import symgrad
+from symdiff.errors import SymdiffError
 
 
 def concatenated(u):
@@ -98,3 +99,69 @@ def test_bundle_adjustment_of_the_cookbook():
     found = symgrad(bundle, wrt="params").jacobian(*args, sparse=True)
     assert set(np.diff(found.indptr)) == {12}  # nine numbers of a camera, three of a point
     np.testing.assert_allclose(found.toarray(), quotients(bundle, *args), rtol=1e-7, atol=1e-7)
+
+
+# ------------------------------------------------------------------------- Hessians
+def valley(x):
+    return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def beam(x):
+    total = 0.0
+    for i in range(1, x.shape[0] - 1):
+        total += (x[i - 1] - 2 * x[i] + x[i + 1]) ** 4
+    return total
+
+
+def membrane(u):
+    return np.sum((u[1:, :] - u[:-1, :]) ** 4) + np.sum((u[:, 1:] - u[:, :-1]) ** 4)
+
+
+def second_quotients(f, x):
+    """Second differences by all pairs of elements."""
+    h = 1e-4
+    steps = h * np.eye(x.size).reshape(x.size, *x.shape)
+    return np.array([
+        [(f(x + a + b) - f(x + a - b) - f(x - a + b) + f(x - a - b)) / (4 * h * h) for b in steps]
+        for a in steps
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "nnz"),
+    [
+        (valley, np.linspace(0.5, 1.5, 6), 6 + 2 * 5),
+        (beam, np.array([0.3, 1.0, -0.4, 0.9, 0.1, 0.6, 0.2]), 7 + 2 * 6 + 2 * 5),
+        (membrane, np.array([[0.3, 1.0, -0.4], [0.9, 0.1, 0.6]]), 6 + 2 * 7),
+    ],
+)
+def test_hessians(f, x, nnz):
+    found = symgrad(f).hessian(x, sparse=True)
+    assert found.nnz == nnz
+    np.testing.assert_allclose(found.toarray(), second_quotients(f, x), rtol=1e-5, atol=1e-5)
+
+
+def test_hessians_by_several_arguments():
+    f = symgrad(lambda x, y: np.sum((x[1:] - y[:-1]) ** 2 * x[1:]))
+    x, y = np.array([0.3, 1.0, 2.0]), np.array([0.5, 0.2, 4.0])
+    ((xx, xy), (yx, yy)) = f.hessian(x, y, sparse=True)
+    np.testing.assert_allclose(xx.toarray(), np.diag([0, *(6 * x[1:] - 4 * y[:-1])]), rtol=1e-14)
+    expected = np.zeros((3, 3))
+    expected[[1, 2], [0, 1]] = 2 * y[:-1] - 4 * x[1:]
+    np.testing.assert_allclose(xy.toarray(), expected, rtol=1e-14)
+    np.testing.assert_allclose(yx.toarray(), expected.T, rtol=1e-14)
+    np.testing.assert_allclose(yy.toarray(), np.diag([*(2 * x[1:]), 0]), rtol=1e-14)
+
+
+def test_hessians_that_are_not_sparse():
+    x = np.ones(3)
+    with pytest.raises(SymdiffError, match=r"the Jacobian of full\.grad is not sparse by its form"):
+        symgrad(full).hessian(x, sparse=True)
+    with pytest.raises(SymdiffError, match="a sparse Hessian takes no out="):
+        symgrad(valley).hessian(x, sparse=True, out=np.ones((3, 3)))
+    with pytest.raises(SymdiffError, match="whose Hessian is not sparse"):
+        symgrad(lambda a: a**3).hessian(1.0, sparse=True)
+
+
+def full(x):
+    return np.sum(x) ** 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from collections.abc import Callable
@@ -579,3 +580,21 @@ def test_formulas_that_are_too_long_as_trees_are_not_written() -> None:
         assert len(Formulas().text(made)) < 40
         (values[ir.var(name)],) = ir.substitute((made,), values)
     assert ir.substitute((body,), values) == (e,)
+
+
+def test_like_terms_of_long_formulas():
+    """They are combined where nothing is searched; sums that are used again stay as they are."""
+    m, e = ir.var("M"), ir.var("e")
+    found = m
+    for _ in range(5):
+        found = found - (found - e * fn.SIN(found) - m) / (1 - e * fn.COS(found))
+    (short,) = shorten((found,))
+    assert m + e * fn.SIN(m) / (1 - e * fn.COS(m)) in ir.topological((short,))
+    assert len(ir.topological((short,))) < len(ir.topological((found,)))
+    text = Formulas().text(short)
+    for x, y in ((0.5, 0.3), (2.0, 0.7)):
+        anomaly = x
+        for _ in range(5):
+            anomaly -= (anomaly - y * math.sin(anomaly) - x) / (1 - y * math.cos(anomaly))
+        value = eval(text, {"sin": math.sin, "cos": math.cos, "M": x, "e": y})
+        assert value == pytest.approx(anomaly, rel=1e-14)

@@ -9,6 +9,7 @@ Ensures: nothing is compiled before such a call is.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from textwrap import indent
 
 from symdiff.codegen.source.modules.face import (
@@ -20,19 +21,15 @@ from symdiff.codegen.source.modules.face import (
 )
 from symdiff.codegen.source.modules.inside import fresh, parameters
 from symdiff.ir.loop_program import LoopProgram
-from symdiff.ir.program import Tree, tree_text
 
-HELPER = '''
-_real, _as_integer = float, int  # as parameters may be called
+HELPER = '''def _must_be(*given):
+    """Functions that Numba compiles call those of this module with arrays of exactly these kinds."""
+    for a, (name, what, kind, shape) in zip(given, _ARGUMENTS):
+        if getattr(a, "ndim", 0) != len(shape) or (shape and str(a.dtype) != kind.__name__):
+            raise TypingError(f"{name} is {what} in this module, not {a}")
+'''
 
-
-def _must_be(*given):
-    """Compiled functions call those of this module with arrays of doubles, or of integers where they take those."""
-    for a, rank, kind in given:
-        if getattr(a, "ndim", 0) != rank or (rank and str(a.dtype) != kind):
-            wanted = f"an array of {kind} with {rank} axes" if rank else "a number"
-            raise TypingError(f"{a} is not what this module takes here: {wanted}")
-'''.lstrip("\n")
+ALIASES = "_real, _as_integer = float, int  # as parameters may be called\n"
 
 SHARE = '''
 @njit
@@ -54,29 +51,28 @@ def _share(a, b):
     return low < last and first < high
 '''.lstrip("\n")
 
-_KINDS = {"f": "float64", "i": "int64", "b": "boolean"}
 
-
-def inside_source(full: str, program: LoopProgram, tree: Tree, face: Face, main: str) -> str:
+def inside_source(
+    full: str, program: LoopProgram, call: str, nested: Callable[[str], str], face: Face, main: str
+) -> str:
     """The overload of a public function.
 
     Parameters
     ----------
     program : of the kernel, with the types of arguments.
+    call : of the kernel, with `{}` for the arguments; nested : what nests its results.
     """
-    kernel = f"_{full}_kernel"
-    used = [kernel, "_must_be", "_real", "_as_integer", "_share"]
+    used = [call.partition("(")[0], "_must_be", "_real", "_as_integer", "_share"]
     params = [p.name for p in program.params]
     every = public_names(all_names(face, params), used)
+    hidden = not {"float", "int"}.isdisjoint(every)
+    real, whole = ("_real", "_as_integer") if hidden else ("float", "int")
     local, fixed = every[: len(params)], every[len(params) :]
     shown = parameters(params, every, face)
-    (r,) = fresh(("r",), every)
-    count = len(program.outputs)
     given = [
-        n if p.type.shape else f"{'_real' if p.type.kind == 'f' else '_as_integer'}({n})"
+        n if p.type.shape else f"{real if p.type.kind == 'f' else whole}({n})"
         for n, p in zip(local, program.params, strict=True)
     ]
-    target = tree_text(tree, lambda i: r if count == 1 else f"{r}[{i}]", str)
     lines = []
     for (p, value), given_as in zip(face.fixed, fixed, strict=True):
         differs = f"{given_as} is not None" if value in (None, "None") else f"{given_as} != {value}"
@@ -84,17 +80,16 @@ def inside_source(full: str, program: LoopProgram, tree: Tree, face: Face, main:
     named = dict(zip(params, local, strict=True))
     arrays = [p.name for p in program.params if p.type.shape]
     lines += sharing_checks(main, named, arrays, face, "_share")
-    lines.append(f"{r} = {kernel}({', '.join(given)})")
-    lines.append(f"return {target}")
-    wanted = ", ".join(
-        f'({n}, {len(p.type.shape)}, "{_KINDS[p.type.kind]}")'
-        for n, p in zip(local, program.params, strict=True)
-    )
-    return (
-        f"@overload({full})\ndef _{full}_inside({shown}):\n"
-        f"    _must_be({wanted})\n\n"
-        f"    def call({shown}):\n" + indent("\n".join(lines), " " * 8) + "\n\n    return call\n"
-    )
+    result = call.format(", ".join(given))
+    (r,) = fresh(("r",), every)
+    if nested(r) != r:
+        lines.append(f"{r} = {result}")
+        result = nested(r)
+    head = f"@overload({full})\ndef _{full}_inside({shown}):\n    _must_be({', '.join(local)})\n"
+    if not lines:
+        return f"{head}    return lambda {shown}: {result}\n"
+    body = indent("\n".join([*lines, f"return {result}"]), " " * 8)
+    return f"{head}\n    def call({shown}):\n{body}\n\n    return call\n"
 
 
-__all__ = ["HELPER", "SHARE", "inside_source"]
+__all__ = ["ALIASES", "HELPER", "SHARE", "inside_source"]

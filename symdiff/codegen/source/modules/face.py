@@ -120,9 +120,9 @@ def def_line(name: str, params: Sequence[str], local: Sequence[str], face: Face)
     return f"def {name}({', '.join(parts)}):"
 
 
-def documented(summary: str, face: Face) -> str:
-    """The docstring of a function: the summary, and what the user says."""
-    return docstring(f"{summary}\n\n{face.doc}" if face.doc else summary)
+def documented(summary: str, suffix: str, face: Face) -> str:
+    """The docstring of a function: the summary, and of the value what the user says."""
+    return docstring(f"{summary}\n\n{face.doc}" if face.doc and not suffix else summary)
 
 
 def public_names(params: Sequence[str], used: Sequence[str]) -> list[str]:

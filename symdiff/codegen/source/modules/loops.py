@@ -5,7 +5,7 @@ The text depends on what it computes only: the same functions give the same byte
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import indent
 from typing import Any
@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from symdiff.codegen.source.index_notation import loop_lines
-from symdiff.codegen.source.loops import HELPERS, loop_source
+from symdiff.codegen.source.loop_helpers import HELPERS
+from symdiff.codegen.source.loops import loop_source
 from symdiff.codegen.source.modules import arrays_inside
 from symdiff.codegen.source.modules.face import (
     PLAIN,
@@ -27,12 +28,11 @@ from symdiff.codegen.source.modules.face import (
     sharing_checks,
 )
 from symdiff.codegen.source.modules.helpers import FUSED
-from symdiff.codegen.source.modules.inside import nests
+from symdiff.codegen.source.modules.inside import fresh, nests
 from symdiff.codegen.source.modules.support import CALLS
 from symdiff.codegen.source.python import docstring
 from symdiff.ir import CONST, Expr, rational
-from symdiff.ir.loop_program import LoopProgram, Parameter, name_of
-from symdiff.ir.names import untaken
+from symdiff.ir.loop_program import Build, Call, Loop, LoopProgram, Parameter, name_of, walk
 from symdiff.ir.program import Tree, tree_text
 
 MAX_LINES = 40
@@ -61,6 +61,20 @@ class ArrayFunction:
     corrected: bool = False
     met: LoopProgram | None = None
 
+    @property
+    def tree(self) -> Tree | None:
+        """How the kernel nests its results; None for all in one tuple."""
+        tree = self.program.tree
+        if not _in_tuples(tree):
+            return None
+        return (tree, len(self.program.outputs)) if self.corrected else tree
+
+    def nested(self, r: str) -> str:
+        """The results, of the kernel's `r`."""
+        if self.tree is None:
+            return _nested(self.program.tree, f"({r},)" if len(self.emitted.outputs) == 1 else r)
+        return f"{r}[0]" if self.corrected else r
+
 
 def array_module_source(
     name: str,
@@ -86,30 +100,40 @@ def array_module_source(
     """
     check_name(name)
     names = [f"{name}_{f.suffix}" if f.suffix else name for f in functions]
+    calls = {f.suffix: f"_{full}_kernel({{}})" for full, f in zip(names, functions, strict=True)}
+    by_suffix = {f.suffix: f for f in functions}
+    if _slopes_beside_value(by_suffix):
+        calls["grad"] = calls["value_and_grad"] + "[1]"
     kernels: list[str] = []
-    sources = {
-        f.suffix: loop_source(f"_{full}_kernel", f.emitted, dtype=dtype)[0]
-        for full, f in zip(names, functions, strict=True)
-    }
-    if "value_and_grad" in sources:
-        sources["grad"] = _slopes_alone(sources["grad"], sources["value_and_grad"])
     for full, f in zip(names, functions, strict=True):
-        texts = [_wrapper(full, f, dtype, face, name), sources[f.suffix]]
+        call = calls[f.suffix]
+        kernels.append(_wrapper(full, f, call, face, name))
+        if call == f"_{full}_kernel({{}})":
+            kernels.append(loop_source(f"_{full}_kernel", f.emitted, dtype=dtype, tree=f.tree)[0])
         if f.met is not None:
-            texts.append(loop_source(f"_{full}_apart", f.met, dtype=dtype)[0])
-        kernels.append("\n\n".join(texts))
+            kernels.append(loop_source(f"_{full}_apart", f.met, dtype=dtype)[0])
     data = {n: v for f in functions for n, v in f.emitted.data.items()}
     every = "\n".join(kernels)
     last = [HELPERS[h] for h in HELPERS if f"{h}(" in every]
     last += [FUSED] if "_fma(" in every else []
-    last += [_GIVEN, *([CALLS["_check_fixed"][0]] if face.fixed else [])]
+    last += [CALLS["_check_fixed"][0]] if face.fixed else []
+    table = _arguments(functions[0].program, name, dtype)
+    last += [
+        table,
+        _GIVEN + _INTEGERS * ("np.int64" in table) + "    return [a[()] for a in found]\n",
+    ]
     inside = [
-        arrays_inside.inside_source(full, f.emitted, f.program.tree, face, name)
+        arrays_inside.inside_source(full, f.emitted, calls[f.suffix], f.nested, face, name)
         for full, f in zip(names, functions, strict=True)
         if dtype == "float64" and nests(f.program.tree)
     ]
     if inside:
         last.append(arrays_inside.HELPER)
+        last += (
+            [arrays_inside.ALIASES]
+            if any("_real(" in t or "_as_integer(" in t for t in inside)
+            else []
+        )
         last += [arrays_inside.SHARE] if any("_share(" in t for t in inside) else []
         last += inside
     parts = [
@@ -123,33 +147,49 @@ def array_module_source(
     return "\n".join(parts) + "\n\n\n" + "\n\n".join([*kernels, *last])
 
 
-def _slopes_alone(slopes: str, both: str) -> str:
-    """The kernel of the slopes: that of the value and the slopes without the value, if they have the same
-    statements."""
-    alone, more = (text.rstrip("\n").split("\n") for text in (slopes, both))
-    head = next(k for k, line in enumerate(alone) if line.startswith("def "))
-    result, results = (lines[-1].removeprefix("    return ") for lines in (alone, more))
-    if alone[head + 1 : -1] != more[head + 1 : -1] or not results.endswith(f", {result}"):
-        return slopes
-    if results.count(", ") != result.count(", ") + 1:  # the value is no name or number
-        return slopes
-    call = more[head].removeprefix("def ").rstrip(":")
-    last = f"    return {call}[{'1:' if ', ' in result else '1'}]"
-    return "\n".join([*alone[: head + 1], last]) + "\n"
+def _slopes_beside_value(functions: Mapping[str, ArrayFunction]) -> bool:
+    """Whether the kernel of the value and the slopes also serves the slopes alone: it has as many loops."""
+    alone, both = functions.get("grad"), functions.get("value_and_grad")
+    if alone is None or both is None or alone.corrected:
+        return False
+    return _in_tuples(both.program.tree) and _loops(alone.emitted) == _loops(both.emitted)
 
 
-_GIVEN = '''def _given(name, value, kind, shape):
-    """An argument as an array of so many axes, or a number; None: any size."""
-    found = np.asarray(value, kind)
-    if found.ndim != len(shape):
-        what = ("a number", "a vector")[len(shape)] if len(shape) < 2 else f"an array of {len(shape)} axes"
-        raise ValueError(f"{name} is {what} in this module, not an array of shape {found.shape}")
-    if any(n is not None and n != m for n, m in zip(shape, found.shape)):
-        raise ValueError(f"{name} has the shape {shape} in this module, not {found.shape}")
-    if kind is np.int64 and np.any(found != np.asarray(value)):
-        raise ValueError(f"{name} takes integers")
-    return found if shape else found[()]
+def _loops(program: LoopProgram) -> int:
+    return sum(isinstance(s, (Build, Loop, Call)) for s in walk(program.block))
+
+
+def _in_tuples(tree: Tree) -> bool:
+    """Whether a kernel can return its results as they nest."""
+    if isinstance(tree, tuple):
+        return bool(tree) and all(map(_in_tuples, tree))
+    return isinstance(tree, int)
+
+
+def _arguments(program: LoopProgram, name: str, dtype: str) -> str:
+    """The table of arguments: what each is, its kind, and its axes."""
+    rows = []
+    for p in program.params:
+        kind, shape = dtype if p.type.kind == "f" else "int64", tuple(map(_whole, p.type.shape))
+        what = "a number"
+        if shape:
+            axes = f"with {len(shape)} axes" if {*shape} == {None} else f"of shape ({_shape(p)})"
+            what = f"an array of {kind} {axes}"
+            what = f"a vector ({what})" if len(shape) == 1 else what
+        rows.append(f'    ("{name}: {p.name}", "{what}", np.{kind}, {shape}),\n')
+    return f"_ARGUMENTS = (\n{''.join(rows)})\n"
+
+
+_GIVEN = '''def _given(*values):
+    """The arguments, as arrays and numbers of their kinds."""
+    found = [np.asarray(v, kind) for v, (_, _, kind, _) in zip(values, _ARGUMENTS)]
+    for a, value, (name, what, kind, shape) in zip(found, values, _ARGUMENTS):
+        if a.ndim != len(shape) or any(n not in (None, m) for n, m in zip(shape, a.shape)):
+            raise ValueError(f"{name} is {what} in this module, not an array of shape {a.shape}")
 '''
+_INTEGERS = """        if kind is np.int64 and np.any(a != np.asarray(value)):
+            raise ValueError(f"{name} takes integers")
+"""
 
 
 def _imports(text: str, inside: bool) -> str:
@@ -181,7 +221,7 @@ def _facts(
         if p.type.shape:
             lines.append(f"{p.name} : array of shape ({_shape(p)})")
     lines += [f"{p} : compiled for {value or 'its default'}" for p, value in face.fixed]
-    lines += [f"Real numbers are {dtype}.", *accuracy]
+    lines += [" ".join([f"Real numbers are {dtype}.", *accuracy[:1]]), *accuracy[1:]]
     statements, texts = loop_lines(program)
     statements = [*statements, f"{name} = {', '.join(texts)}"]
     if len(statements) <= MAX_LINES:
@@ -194,39 +234,39 @@ def _shape(p: Parameter) -> str:
     return ", ".join(sizes) + ("," if len(sizes) == 1 else "")
 
 
-def _wrapper(name: str, f: ArrayFunction, dtype: str, face: Face, main: str) -> str:
+def _wrapper(name: str, f: ArrayFunction, call: str, face: Face, main: str) -> str:
     """The public function: it converts the arguments and nests the results."""
     params = [p.name for p in f.program.params]
-    kernel, apart = f"_{name}_kernel", f"_{name}_apart"
-    used = ("np", kernel, apart, "_given", "_check_fixed", "warnings", "RuntimeWarning")
+    apart = f"_{name}_apart"
+    used = (
+        call.partition("(")[0],
+        apart,
+        "np",
+        "_given",
+        "_check_fixed",
+        "warnings",
+        "RuntimeWarning",
+    )
     shown = public_names(all_names(face, params), used)
     local, fixed = shown[: len(params)], shown[len(params) :]
-    body = [documented(f.summary, face), *fixed_checks(main, fixed, face)]
+    body = [documented(f.summary, f.suffix, face), *fixed_checks(main, fixed, face)]
     named = dict(zip(params, local, strict=True))
     arrays = [p.name for p in f.program.params if p.type.shape]
     body += sharing_checks(main, named, arrays, face, "np.may_share_memory")
-    for n, p in zip(local, f.program.params, strict=True):
-        kind = f"np.{dtype}" if p.type.kind == "f" else "np.int64"
-        shape = tuple(map(_whole, p.type.shape))
-        body.append(f'{n} = _given("{main}: {p.name}", {n}, {kind}, {shape})')
-    given = ", ".join(local)
+    given = f"*_given({', '.join(local)})"
     if f.met is not None:
         text = f"{name}: at a point that is treated apart, derivatives are as written there"
         body += [f"if np.any({apart}({given})):", "    " + _warned(text)]
-    count = len(f.program.outputs)
-    call = f"{kernel}({given})"
-    r, wrong = (untaken(n, shown) for n in ("r", "wrong"))
+    result = call.format(given)
+    (r,) = fresh(("r",), shown)
+    if f.corrected or f.tree is None:
+        body.append(f"{r} = {result}")
+        result = f.nested(r)
     if f.corrected:
         text = f"{name}: results may not be accurate"
-        body += [f"*{r}, {wrong} = {call}", f"if {wrong}:", "    " + _warned(text)]
-        body.append(f"return {_nested(f.program.tree, r)}")
-    elif count == 1 and f.program.tree == 0:
-        body.append(f"return {call}")
-    else:
-        body.append(f"{r} = {call}" if count > 1 else f"{r} = ({call},)")
-        body.append(f"return {_nested(f.program.tree, r)}")
+        body += [f"if {r}[-1]:", "    " + _warned(text)]
     head = def_line(name, params, shown, face)
-    return head + "\n" + indent("\n".join(body), "    ") + "\n"
+    return head + "\n" + indent("\n".join([*body, f"return {result}"]), "    ") + "\n"
 
 
 def _warned(text: str) -> str:

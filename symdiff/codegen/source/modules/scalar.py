@@ -273,7 +273,10 @@ class _Module:
         used = [parts, "_evaluate", "_stack", "_check_fixed"]
         shown = public_names(all_names(self.face, self.params), used)
         local, fixed = shown[: len(self.params)], shown[len(self.params) :]
-        body = [documented(f.summary, self.face), *fixed_checks(self.name, fixed, self.face)]
+        body = [
+            documented(f.summary, f.suffix, self.face),
+            *fixed_checks(self.name, fixed, self.face),
+        ]
         slopes = ["slopes=(1,)"] if self._slopes(f) else []
         slopes += ["single=True"] if self.dtype == "float32" else []
         call = f"_evaluate({', '.join([parts, str(self._count(f)), *local, *slopes])})"
