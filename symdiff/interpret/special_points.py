@@ -335,6 +335,8 @@ def _singular(e: Expr) -> Place | None:
     """Where a norm or a logarithm has no derivative: formulas are right unless something else has
     none."""
     if e.op is LOG:
+        if e.args[0].op.sign == "positive":
+            return None
         return Place(ir.eq(e.args[0], ZERO), zeros_of(*exactly(e.args)), e)
     is_root = e.op is ir.POW and ir.rational(e.args[1]) == Fraction(1, 2)
     if e.op is HYPOT or (is_root and is_size(e.args[0])):
@@ -412,6 +414,8 @@ class _Trial:
         self._share = work.spent() + (self.until - work.spent()) // SHARE
         for k, base in enumerate(self.bases):
             if work.spent() > self._share:
+                if not (reached or self.is_second):
+                    self._unreached.add(form)
                 return None
             point = self._solved(place, base, k // 2)
             reached |= point is not None

@@ -49,8 +49,8 @@ def _widens(part: Expr, v: Expr) -> bool:
         elif v in ir.variables((e,)):
             if e.op not in (LT, LE):
                 return False
-            a, b = (_slope(side, v) for side in e.args)
-            if a not in (0, -1) or b not in (0, 1):
+            a, b = e.args
+            if _slope(a, v) not in (0, -1) or _slope(b, v) not in (0, 1):
                 return False
     return True
 
