@@ -180,9 +180,13 @@ class Point:
         there."""
         ctx.prec = SHORT_BITS
         step = side * no_double(-k)
-        point = [as_ball(x) for x in self.point]
-        point[by] = point[by] + step
-        return step, self.tape.on(point, SHORT_BITS, {}, {})
+        moved = as_ball(self.point[by]) + step
+        return step, self.tape.beside(self._plainly, by, moved, SHORT_BITS)
+
+    @functools.cached_property
+    def _plainly(self) -> list[Value]:
+        """The values of all nodes at the point, with few bits."""
+        return self.tape.on([as_ball(x) for x in self.point], SHORT_BITS, {}, {})
 
     # ------------------------------------------------------------------ first order
     def first(self, output: int, by: int) -> Slope:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from flint import arb, ctx
 
@@ -60,6 +61,7 @@ class Lines(Tape):
             if e.op in (ir.NOT, ir.AND, ir.OR) or e.op in ir.COMPARISONS
         ]
         self.tolerances = {*ir.variables(outputs)} - ir.variables_of_values(outputs)
+        self._above: dict[int, tuple[list[Any], work.Counts]] = {}
 
     def on(
         self,
@@ -72,11 +74,42 @@ class Lines(Tape):
         ctx.prec = prec
         work.spend(work.cost(self._counts, prec))
         v = self._template(prec)
-        self.choice = choice
         for i, k in self.slots:
             v[i] = inputs[k]
+        self._fill(v, self._code, prec, choice, known)
+        return v
+
+    def beside(self, values: Sequence[Value], by: int, x: Value, prec: int) -> list[Value]:
+        """All values where one parameter is x instead: those that depend on it are computed."""
+        if by not in self._above:
+            above = {i for i, k in self.slots if k == by}
+            for i, _, *places in self._code:
+                if not above.isdisjoint(places):
+                    above.add(i)
+            code = [line for line in self._code if line[0] in above]
+            self._above[by] = code, work.counts(self.nodes[line[0]] for line in code)
+        code, counts = self._above[by]
+        ctx.prec = prec
+        work.spend(work.cost(counts, prec))
+        v = [*values]
+        for i, k in self.slots:
+            if k == by:
+                v[i] = x
+        self._fill(v, code, prec, {}, {})
+        return v
+
+    def _fill(
+        self,
+        v: list[Value],
+        code: Sequence[Any],
+        prec: int,
+        choice: Choice,
+        known: Mapping[int, Value],
+    ) -> None:
+        """Compute the values of some nodes, children first."""
+        self.choice = choice
         none = arb(2) ** (-prec // 2)
-        for i, f, a, b, c, d in self._code:
+        for i, f, a, b, c, d in code:
             if i in known:
                 v[i] = known[i]
                 continue
@@ -92,7 +125,6 @@ class Lines(Tape):
                 finite = v[a].is_finite() and v[b].is_finite()
                 x = finite and self.nodes[i].op is not ir.LT
             v[i] = x
-        return v
 
     def _causes(self, i: int, v: Sequence[Value]) -> list[int]:
         if i in self.choice:

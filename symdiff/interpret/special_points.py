@@ -196,10 +196,6 @@ def _form(p: Place) -> Expr:
     return ir.substitute((p.condition,), names)[0]
 
 
-def _own(p: Place) -> set[Expr]:
-    return set(ir.variables((p.condition, *p.zeros)))
-
-
 def _is_clamp(e: Expr) -> bool:
     """Whether a node keeps a quantity away from 0, or near it."""
     bounds = map(ir.rational, e.args) if e.op in EXTREMES else ()
@@ -219,17 +215,19 @@ def _several(places: Sequence[Place], pairs: bool, second: bool = False) -> Iter
     equal, unless derivatives are second ones."""
     nodes = [p.at for p in places]
     chains = {e: e for e in nodes} if second else _chains(nodes)
-    groups: dict[frozenset[Place], None] = {}
-    for v in dict.fromkeys(v for p in places for v in ir.variables((p.condition, *p.zeros))):
-        groups.setdefault(frozenset(p for p in places if v in _own(p)))
-    for group in groups:
-        if len(group) < 3 - pairs or any(group < other for other in groups):
+    changing: dict[Expr, list[Place]] = {}
+    for p in dict.fromkeys(places):
+        for v in ir.variables((p.condition, *p.zeros)):
+            changing.setdefault(v, []).append(p)
+    groups = {frozenset(group): group for group in changing.values() if len(group) >= 3 - pairs}
+    for every, group in groups.items():
+        if any(every < other for other in groups):
             continue
-        held = {c: [p for p in places if p in group and chains[p.at] is c] for c in chains.values()}
-        count = _sum(p.condition for p in places if p in group)
-        parts = _sum(
-            functools.reduce(or_, (p.condition for p in own)) for own in held.values() if own
-        )
+        held: dict[Expr, list[Place]] = {}
+        for p in group:
+            held.setdefault(chains[p.at], []).append(p)
+        count = _sum(p.condition for p in group)
+        parts = _sum(functools.reduce(or_, (p.condition for p in own)) for own in held.values())
         yield and_(ir.le(ir.const(3 - pairs), count), ir.le(ir.const(2), parts))
 
 
@@ -337,6 +335,8 @@ def _singular(e: Expr) -> Place | None:
     """Where a norm or a logarithm has no derivative: formulas are right unless something else has
     none."""
     if e.op is LOG:
+        if e.args[0].op.sign == "positive":
+            return None
         return Place(ir.eq(e.args[0], ZERO), zeros_of(*exactly(e.args)), e)
     is_root = e.op is ir.POW and ir.rational(e.args[1]) == Fraction(1, 2)
     if e.op is HYPOT or (is_root and is_size(e.args[0])):
@@ -414,6 +414,8 @@ class _Trial:
         self._share = work.spent() + (self.until - work.spent()) // SHARE
         for k, base in enumerate(self.bases):
             if work.spent() > self._share:
+                if not (reached or self.is_second):
+                    self._unreached.add(form)
                 return None
             point = self._solved(place, base, k // 2)
             reached |= point is not None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import sys
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -10,9 +12,12 @@ import pytest
 
 from symdiff import ir, symgrad
 from symdiff.interpret import special_points as module
+from symdiff.interpret.lines import Lines
 from symdiff.interpret.special_points import special_points
 from symdiff.interpret.terms import Term
 from symdiff.ir import FALSE, Expr, abs_, const, eq, var, where
+from symdiff.ir.functions import COSH, LOG
+from symdiff.ir.plain import as_ball
 
 x, y = var("x"), var("y")
 
@@ -132,3 +137,47 @@ def test_what_the_budget_leaves_open_is_not_wrong(work: int, monkeypatch) -> Non
     g = symgrad(clamped, cache=False)
     assert g.grad(1.0) == pytest.approx(1 / 2, rel=1e-12)
     assert g.hessian(1.0) == pytest.approx(1 / 3, rel=1e-12)
+
+
+def test_zeros_of_positive_quantities_are_not_sought(monkeypatch) -> None:
+    asked: list[Expr] = []
+
+    def recorded(u: Expr, *args):
+        asked.append(u)
+        return zero_by(u, *args)
+
+    zero_by = module.zero_by
+    monkeypatch.setattr(module, "zero_by", recorded)
+    e = abs_(x) + LOG(COSH(y))
+    assert sought(e, lambda x, y: sign(x), lambda x, y: math.tanh(y)) is FALSE
+    assert asked and all(u is x for u in asked)
+
+
+def test_many_places_that_share_a_coordinate_are_joined_in_linear_work() -> None:
+    def calls(n: int) -> int:
+        kinks = [abs_(var(f"x{k}") - y) for k in range(n)]
+        places = list(module._places([functools.reduce(ir.add, kinks)]))
+        count = 0
+
+        def called(frame, event, argument) -> None:
+            nonlocal count
+            count += event == "call"
+
+        sys.setprofile(called)
+        try:
+            found = list(module._several(places, True))
+        finally:
+            sys.setprofile(None)
+        assert len(found) == 1
+        return count
+
+    assert calls(80) < 3 * calls(40)
+
+
+def test_values_beside_a_point_are_those_of_plain_python() -> None:
+    lines = Lines([x, y], [LOG(COSH(y)) * x + abs_(x - y)])
+    there = lines.on([as_ball(1.5), as_ball(2.0)], 256, {}, {})
+    for by, moved in ((0, (-3.0, 2.0)), (1, (1.5, 0.25))):
+        found = lines.beside(there, by, as_ball(moved[by]), 256)[lines.roots[0]]
+        a, b = moved
+        assert float(found.mid()) == pytest.approx(math.log(math.cosh(b)) * a + abs(a - b))

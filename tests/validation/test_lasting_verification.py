@@ -293,3 +293,40 @@ def test_a_failure_is_seen_by_other_processes(tmp_path):
     assert told[0] == "1.0\n"
     assert told[1].startswith("refused: f([1., 2.]) is 5.0")
     assert told[1] == told[2] == told[3]
+
+
+def kinked(x):
+    return np.sum(np.abs(x)) + np.max(x)
+
+
+def test_special_points_are_sought_once_for_all_processes(monkeypatch):
+    from symdiff.runtime.loops import apart
+
+    asked = []
+    seek = apart.special_points
+    monkeypatch.setattr(apart, "special_points", lambda *args: (asked.append(1), seek(*args))[1])
+    for _ in range(2):
+        slopes = symgrad(kinked).grad
+        assert slopes(np.array([-1.0, 2.0, 0.5])).tolist() == [-1.0, 2.0, 1.0]
+        assert slopes(np.array([-1.0, 2.0, 0.0])).tolist() == [-1.0, 2.0, 0.0]
+        assert asked == [1]
+
+
+def long_decay(x, k):
+    s = 0.0
+    for _ in range(6_000):
+        x = x - k * x
+        s = s + x
+    return s
+
+
+def test_comparisons_beyond_their_budget_are_tried_once(monkeypatch):
+    from symdiff.pipeline.validation import loops
+
+    asked = []
+    agree = loops._agree
+    monkeypatch.setattr(loops, "_agree", lambda *args: (asked.append(args[0]), agree(*args))[1])
+    total = (1 - 0.001) * (1 - (1 - 0.001) ** 6_000) / 0.001
+    for _ in range(2):
+        assert symgrad(long_decay)(1.0, 0.001) == pytest.approx(total)
+        assert asked == ["long_decay"]

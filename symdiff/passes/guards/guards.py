@@ -296,7 +296,6 @@ class _Repairs:
         """Whether the role of one side is settled, and what replaces the node if it is a guard."""
         parts = disjuncts(holds)
         easy = is_small((holds, small, other))
-        loose = {p: tolerances(positive(p), (small, other)) if easy else [] for p in parts}
         if not easy and not any(self._may_act_nearby(positive(p)) for p in parts):
             return False, None
         if small.op in EXTREMES and other in small.args:
@@ -308,7 +307,8 @@ class _Repairs:
             return False, None
         side = Side(plain)
         for written in parts:
-            joined = self._take_in(side, node, holds, small, written, loose[written])
+            loose = tolerances(positive(written), (small, other)) if easy else []
+            joined = self._take_in(side, node, holds, small, written, loose)
             if joined is not None:
                 self.silent.update(ir.topological((condition,)), (node,))
                 return True, joined

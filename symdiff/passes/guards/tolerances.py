@@ -24,11 +24,9 @@ VALUES = tuple(map(Fraction, (1e-3, 1e-5, 1e-8, 1e-12)))
 
 def tolerances(part: Expr, roots: Sequence[Expr]) -> list[Expr]:
     """The variables of a conjunction that are tolerances of the guard with the given sides."""
-    found = [v for v in ir.variables((part,)) if _widens(part, v)]
-    if not found:
-        return []
-    elsewhere = ir.variables_of_values(roots)
-    found = [v for v in found if v not in elsewhere]
+    compared = ir.variables((part,))
+    elsewhere = ir.variables_of_values(roots) if compared else ()
+    found = [v for v in compared if v not in elsewhere and _widens(part, v)]
     return found if set(ir.variables((part,))) > set(found) else []
 
 
@@ -51,8 +49,8 @@ def _widens(part: Expr, v: Expr) -> bool:
         elif v in ir.variables((e,)):
             if e.op not in (LT, LE):
                 return False
-            a, b = (_slope(side, v) for side in e.args)
-            if a not in (0, -1) or b not in (0, 1):
+            a, b = e.args
+            if _slope(a, v) not in (0, -1) or _slope(b, v) not in (0, 1):
                 return False
     return True
 
@@ -61,14 +59,15 @@ def _slope(e: Expr, v: Expr) -> int | None:
     """1 if a formula increases with a positive variable, -1 if it decreases, 0 if it does not
     depend on it; None if that is open."""
     found: dict[Expr, int | None] = {v: 1}
+    signs: dict[Expr, int] = {}
     for n in ir.topological((e,)):
         if n not in found:
-            found[n] = _slope_of(n, v, [found[a] for a in n.args])
+            found[n] = _slope_of(n, v, [found[a] for a in n.args], signs)
     return found[e]
 
 
-def _slope_of(e: Expr, v: Expr, slopes: list[int | None]) -> int | None:
-    """The same of one node, from those of its arguments."""
+def _slope_of(e: Expr, v: Expr, slopes: list[int | None], signs: dict[Expr, int]) -> int | None:
+    """The same of one node, from those of its arguments; `signs` of factors are kept."""
     if not any(s != 0 for s in slopes):
         return 0
     if e.op is NEG and slopes[0] is not None:
@@ -79,19 +78,18 @@ def _slope_of(e: Expr, v: Expr, slopes: list[int | None]) -> int | None:
         return first or second if not first or not second or first == second else None
     if e.op in (MUL, DIV):
         a, b = slopes
-        if b == 0 and (sign := _sign(e.args[1])) and a is not None:
+        if b == 0 and (sign := _sign(e.args[1], signs)) and a is not None:
             return sign * a
-        if a == 0 and e.op is MUL and (sign := _sign(e.args[0])) and b is not None:
+        if a == 0 and e.op is MUL and (sign := _sign(e.args[0], signs)) and b is not None:
             return sign * b
     if e.op is POW and e.args[0] is v and (ir.rational(e.args[1]) or 0) > 0:
         return 1
     return None
 
 
-def _sign(e: Expr) -> int:
-    """The constant sign of a factor; 0 if it is open."""
-    found: dict[Expr, int] = {}
-    for n in ir.topological((e,)):
+def _sign(e: Expr, found: dict[Expr, int]) -> int:
+    """The constant sign of a factor; 0 if it is open. `found`: those of nodes, which are kept."""
+    for n in ir.topological((e,), found):
         q = ir.rational(n)
         if q is not None:
             found[n] = (q > 0) - (q < 0)

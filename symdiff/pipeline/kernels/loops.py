@@ -13,7 +13,7 @@ import numpy as np
 from symdiff.codegen.llvm.entry.sizes import Words
 from symdiff.errors import DomainError, SymdiffError, UnsupportedError, optional
 from symdiff.frontend import Shapes
-from symdiff.ir import ONE
+from symdiff.ir import ONE, Expr
 from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
@@ -25,7 +25,7 @@ from symdiff.ir.loop_program import (
 )
 from symdiff.ir.program import Program, Tree, flatten_like, folded, in_python, map_tree
 from symdiff.ir.program import nested as as_lists
-from symdiff.pipeline.derivation import Source, Step
+from symdiff.pipeline.derivation import Source, Step, kept
 from symdiff.pipeline.kernels.scalar import nested
 from symdiff.pipeline.options import Options
 from symdiff.process.locks import Once
@@ -50,16 +50,23 @@ KEPT = 16
 
 @dataclass(frozen=True, slots=True)
 class _Asking:
-    """Makes kernels of conditions."""
+    """Makes kernels of conditions, and keeps those that were found for kernels of one level of accuracy."""
 
-    dtype: str
+    dtype: str | None
     cache: bool
+    accuracy: str
 
     def __call__(self, conditions: LoopProgram) -> Any:
         from symdiff.pipeline import loops as loop_pipeline
         from symdiff.runtime.loops.kernel import LoopKernel
 
         return LoopKernel(loop_pipeline.final(conditions), self.dtype, False, self.cache, "fast")
+
+    def kept(
+        self, kind: str, outputs: Sequence[Expr], compute: Callable[[], Sequence[Expr]]
+    ) -> tuple[Expr, ...]:
+        """Conditions that are computed from the formulas of a program, from disk if they were before."""
+        return kept(f"{kind} {self.accuracy}", outputs, self.cache, compute)
 
 
 class ArrayKernels:
@@ -285,7 +292,11 @@ class ArrayKernels:
         written_there = guarded_points(captured, captured, by)
         if any(written_there):
             found = guarded_points(program, loop_pipeline.value(captured), by)
-        asks = _Asking(o.dtype, o.cache) if made_by is LoopKernel and o.accuracy != "fast" else None
+        asks = (
+            _Asking(o.dtype, o.cache, o.accuracy)
+            if made_by is LoopKernel and o.accuracy != "fast"
+            else None
+        )
         others = made_by(*arguments(undefined))
         if o.accuracy != "fast":
             others.points = Points(captured, path, ties=ties, compiled=asks)

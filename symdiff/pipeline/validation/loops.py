@@ -104,8 +104,11 @@ def compare(
     if len(path) > 1 or (path and path[0][0] not in KINDS) or (path and _stops(raw)):
         return False
     left = OPERATIONS * (FULL if full else 1)
-    done = False
+    done, spent = False, None
     for number, given in enumerate(_samples(raw, values)):
+        shapes = list(map(np.shape, given))
+        if shapes == spent:
+            continue  # the program is as long as before
         numbers = _Counting(left)
         try:
             with np.errstate(all="ignore"):  # nobody asked for these points
@@ -113,6 +116,7 @@ def compare(
         except _Spent:
             if done:
                 break
+            spent = shapes
             continue
         except (
             SymdiffError,

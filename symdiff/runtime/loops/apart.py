@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -44,6 +44,18 @@ TRIED, SIZES = 2_500, 4
 """Operations of formulas at whose special points a kernel is tried, and the most sizes of arguments for which it is."""
 
 Kernel = Callable[[Sequence[Any]], list[Any]]
+
+
+class Asking(Protocol):
+    """Makes kernels of conditions, and keeps conditions that were found."""
+
+    def __call__(self, conditions: LoopProgram) -> Kernel: ...
+
+    def kept(
+        self, kind: str, outputs: Sequence[Expr], compute: Callable[[], Sequence[Expr]]
+    ) -> tuple[Expr, ...]: ...
+
+
 Shapes = tuple[tuple[int, ...], ...]
 FLOAT64 = np.dtype(np.float64)
 _warned: set[Location] = set()
@@ -60,7 +72,7 @@ class Points:
     places : where those stand in the source.
     written : the kernel without regard to them.
     ties : whether unknown second derivatives at a tie are nan.
-    compiled : makes a kernel of conditions; None where points are not tried.
+    compiled : makes kernels of conditions; None where points are not tried.
     general : the kernel where equalities end loops as they do near the point; None if there are none.
     exit : where the first of those stands.
     """
@@ -73,7 +85,7 @@ class Points:
         places: Sequence[Location | None] = (),
         written: Kernel | None = None,
         ties: bool = False,
-        compiled: Callable[[LoopProgram], Kernel] | None = None,
+        compiled: Asking | None = None,
         general: Callable[..., list[Any]] | None = None,
         exit: Location | None = None,
     ) -> None:
@@ -183,13 +195,18 @@ class Points:
             except (SymdiffError, ArithmeticError, ValueError):
                 return [math.nan] * sum(r.size for r in rows)
 
-        found = special_points(
-            [*names, *weights], len(names), roots, [t for r in rows for t in r.flat], formulas
-        )
-        if found.condition is FALSE:
+        def sought() -> tuple[Expr]:
+            every = [t for r in rows for t in r.flat]
+            found = special_points([*names, *weights], len(names), roots, every, formulas)
+            return (found.condition,)
+
+        assert self.compiled is not None
+        about = self.path, names, weights, program.by_element, list(map(np.shape, outputs))
+        (found,) = self.compiled.kept(f"special points {about}", roots, sought)
+        if found is FALSE:
             return None
-        met = {e: _finitely(e) for e in ir.topological((found.condition,)) if e.op is ir.EQ}
-        condition = ir.substitute(ir.substitute((found.condition,), met), _elements(program, own))
+        met = {e: _finitely(e) for e in ir.topological((found,)) if e.op is ir.EQ}
+        condition = ir.substitute(ir.substitute((found,), met), _elements(program, own))
         return replace(program, block=(), outputs=condition, tree=[0])
 
     def __call__(self, values: Sequence[Any], plain: Sequence[Any]) -> tuple[list[Any], bool]:
