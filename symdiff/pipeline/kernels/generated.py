@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.codegen.source.loops import HELPERS, loop_source
+from symdiff.codegen.source.helpers_of_loops import HELPERS
+from symdiff.codegen.source.loops import loop_source
 from symdiff.codegen.source.modules.helpers import FUSED
 from symdiff.codegen.source.modules.scalar import Function, module_source
 from symdiff.codegen.source.modules.scalar import Kernel as ModuleKernel
