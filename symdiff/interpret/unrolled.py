@@ -26,7 +26,7 @@ from symdiff.errors import UnsupportedError
 from symdiff.interpret.loops import Doubles, Numbers, evaluate, run
 from symdiff.ir import Expr, Op, integer
 from symdiff.ir.functions import ATAN2, COS, HYPOT, LOG, PI, SIN, domain
-from symdiff.ir.linalg.fourier import SUMS
+from symdiff.ir.linalg.discrete_fourier import SUMS
 from symdiff.ir.loop_program import FLOORDIV, MOD, LoopProgram, kind_of
 from symdiff.ir.plain import Reading
 

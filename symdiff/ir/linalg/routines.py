@@ -17,7 +17,7 @@ import numpy as np
 from symdiff.ir import HALF, ONE, ZERO, Expr, and_, eq, lt, where
 from symdiff.ir.linalg import reference as algebra
 from symdiff.ir.linalg.derivatives import Routine, Writer, over_gap, result_of
-from symdiff.ir.linalg.fourier import TRANSFORMS
+from symdiff.ir.linalg.discrete_fourier import TRANSFORMS
 from symdiff.ir.linalg.svd import DIFFERENCE, PINV, SVD
 from symdiff.ir.loop_program import Call, Type, array, load, name_of
 

@@ -22,13 +22,13 @@ from symdiff.ir import loop_program as lp
 from symdiff.ir.blocks import bottom_up, nested
 from symdiff.ir.effects import ranges
 from symdiff.ir.functions import MAXIMUM, MINIMUM
-from symdiff.ir.linalg.fourier import SUMS
+from symdiff.ir.linalg.discrete_fourier import SUMS
 from symdiff.ir.names import Names
 from symdiff.ir.prune import pruned
 from symdiff.lowering.loops.collected import reduction
 from symdiff.lowering.loops.matmul import TURNED
 from symdiff.passes.accuracy.eliminations import can_be_eliminated, eliminated
-from symdiff.passes.accuracy.transforms import summed
+from symdiff.passes.accuracy.transforms_as_sums import summed
 
 Parts = tuple[Expr, ...]
 """The parts of a number: its value rounded to one number, and the corrections."""

@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms, in plain Python that is traced, by the routines of `symdiff.ir.linalg.fourier`."""
+"""Discrete Fourier transforms, in plain Python that is traced, by the routines of `symdiff.ir.linalg.discrete_fourier`."""
 
 from __future__ import annotations
 
@@ -95,12 +95,25 @@ def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None =
     return _rdft_transposed(np.real(a), np.imag(a), size, axis) * _scale(size, norm, True)
 
 
-def _of_axes(transform: Any, usual: Any = None) -> Any:
+def _axes_of(a: ArrayLike, s: Any, axes: Any) -> Any:
+    """The axes of a transform, which are the last ones if they are not given."""
+    if axes is not None:
+        return axes
+    return tuple(range(-(np.ndim(a) if s is None else len(s)), 0))
+
+
+def _of_axes(transform: Any, usual: Any = None, first: Any = None, last: Any = None) -> Any:
+    """A transform of several axes; before and after it, others of the last of them."""
+
     def found(a: ArrayLike, s: Any = None, axes: Any = usual, norm: str | None = None) -> Any:
-        axes = tuple(range(-np.ndim(a), 0)) if axes is None and usual is None else axes
-        for k in range(len(axes)):
-            a = transform(a, None if s is None else s[k], axes[k], norm)
-        return a
+        axes = _axes_of(a, s, axes)
+        sizes = [None] * len(axes) if s is None else s
+        rest = len(axes) if first is None and last is None else len(axes) - 1
+        if first is not None:
+            a = first(a, sizes[-1], axes[-1], norm)
+        for k in range(rest):
+            a = transform(a, sizes[k], axes[k], norm)
+        return a if last is None else last(a, sizes[-1], axes[-1], norm)
 
     return found
 
@@ -117,6 +130,8 @@ def rfftfreq(n: int, d: Any = 1.0) -> Any:
 _FUNCTIONS = {
     "fft": fft, "ifft": ifft, "rfft": rfft, "irfft": irfft, "fft2": _of_axes(fft, (-2, -1)),
     "ifft2": _of_axes(ifft, (-2, -1)), "fftn": _of_axes(fft), "ifftn": _of_axes(ifft),
+    "rfft2": _of_axes(fft, (-2, -1), first=rfft), "rfftn": _of_axes(fft, first=rfft),
+    "irfft2": _of_axes(ifft, (-2, -1), last=irfft), "irfftn": _of_axes(ifft, last=irfft),
     "fftfreq": fftfreq, "rfftfreq": rfftfreq,
 }  # fmt: skip
 NUMPY = {f"numpy.fft.{name}": f for name, f in _FUNCTIONS.items()}

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from symdiff import ir
 from symdiff.ir import ZERO, Expr, const, raw
 from symdiff.ir.functions import COS, PI, SIN
-from symdiff.ir.linalg.fourier import SUMS
+from symdiff.ir.linalg.discrete_fourier import SUMS
 from symdiff.ir.loop_program import (
     MOD,
     REAL,
