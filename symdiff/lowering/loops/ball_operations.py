@@ -36,7 +36,7 @@ from symdiff.ir.loop_program import (
 )
 from symdiff.ir.names import Names
 from symdiff.ir.plain import is_plain
-from symdiff.lowering.loops.ball_transforms import of_rows
+from symdiff.lowering.loops.complex_rows import of_rows
 from symdiff.lowering.loops.refined import REFINED, refined
 
 ORDERS = ("argsort", "argsort_rows")

@@ -108,7 +108,7 @@ def slope_of_power(x: Any) -> Any:
     return by_half(2 * np.arange(len(x) // 2 + 1) * np.fft.rfft(x), len(x))
 
 
-@pytest.mark.parametrize("engine", ("llvm", "numba"))
+@pytest.mark.parametrize("engine", ("llvm", pytest.param("numba", marks=pytest.mark.slow)))
 @pytest.mark.parametrize("size", (1, 2, 9, 64, 4099, 2**16))
 def test_the_slope_of_half_a_spectrum(size: int, engine: Any) -> None:
     x = RNG.normal(size=size)
