@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from symdiff.codegen.source.helpers_of_loops import HELPERS
 from symdiff.codegen.source.index_notation import formula_lines, loop_lines
-from symdiff.codegen.source.loop_helpers import HELPERS
 from symdiff.codegen.source.loops import loop_source
 from symdiff.codegen.source.modules.face import PLAIN, Face, check_targets
 from symdiff.codegen.source.modules.loops import ArrayFunction, array_module_source

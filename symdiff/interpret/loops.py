@@ -114,6 +114,10 @@ class Numbers(ABC):
         """The value of an expression of a program; the scope holds the values of names."""
         return evaluate(e, self, scope)
 
+    def make_room(self, count: int) -> None:
+        """Refuse to compute too many elements of an array; any number of them here."""
+        del count
+
     def routine(self, name: str, args: Sequence[Any]) -> Sequence[Any]:
         """The results of a routine of a library."""
         found: Sequence[Any] = routines.ROUTINES[name].exact(args, self)
@@ -353,6 +357,7 @@ class _Run:
 
     def build(self, s: Build) -> None:
         shape = tuple(max(self.numbers.place(self.value(n)), 0) for n in s.type.shape)
+        self.numbers.make_room(math.prod(shape))
         result = np.empty(shape, object if s.type.kind == "f" else np.int64)
         for place in np.ndindex(*shape):
             self.scope.update(zip(s.indices, place, strict=True))

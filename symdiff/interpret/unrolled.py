@@ -25,7 +25,8 @@ from symdiff import ir
 from symdiff.errors import UnsupportedError
 from symdiff.interpret.loops import Doubles, Numbers, evaluate, run
 from symdiff.ir import Expr, Op, integer
-from symdiff.ir.functions import ATAN2, COS, HYPOT, LOG, SIN, domain
+from symdiff.ir.functions import ATAN2, COS, HYPOT, LOG, PI, SIN, domain
+from symdiff.ir.linalg.discrete_fourier import SUMS
 from symdiff.ir.loop_program import FLOORDIV, MOD, LoopProgram, kind_of
 from symdiff.ir.plain import Reading
 
@@ -136,10 +137,15 @@ class Formulas(Numbers):
                 return found
         return super().element(a, indices)
 
+    def make_room(self, count: int) -> None:
+        """An array of more elements than operations that are left has no formula here."""
+        if count > self.left:
+            raise TooLong
+
     def routine(self, name: str, args: Sequence[Any]) -> Sequence[Any]:
         """The results of a routine of a library."""
         if name in SOLVERS:
-            return SOLVERS[name](self, *map(self._reals, args))
+            return SOLVERS[name](self, *(self._reals(a) if np.ndim(a) else a for a in args))
         if name != "matmul":
             raise UnsupportedError(f"{name} has no formula")
         a, b = args
@@ -423,6 +429,31 @@ def _eigh(f: Formulas, a: Any) -> tuple[Any, ...]:
     return np.array([half[0] - root, half[0] + root], object), vectors
 
 
+def _transform(routine: str, f: Formulas, *args: Any) -> tuple[Any, ...]:
+    """A discrete Fourier transform as sums; roots of unity that are 0, 1 or -1 are exact."""
+    axis = args[-1]
+    arrays = [np.moveaxis(a, axis, -1) for a in args if np.ndim(a)]
+    *rows, width = arrays[0].shape
+    n = args[-2] if routine == "rdft_transposed" else width
+    count = width // 2 + 1 if routine == "rdft" else n
+    f.make_room(2 * len(arrays) * len(SUMS[routine]) * arrays[0].size * count)
+    angles = [ir.const(Fraction(2 * t, n)) * PI() for t in range(n)]
+    waves = [[op(a) for a in angles] for op in (COS, SIN)]
+    made = [np.empty((*rows, count), object) for _ in SUMS[routine]]
+    for result, factors in zip(made, SUMS[routine], strict=True):
+        terms = [
+            (a, [ir.const(factor) * w for w in wave])
+            for a, pair in zip(arrays, factors, strict=True)
+            for factor, wave in zip(pair, waves, strict=True)
+            if factor
+        ]
+        for *row, k in np.ndindex(*result.shape):
+            left = [x for a, _ in terms for x in a[tuple(row)]]
+            right = [wave[j * k % n] for _, wave in terms for j in range(width)]
+            result[(*row, k)] = f.dot(left, right)
+    return tuple(np.moveaxis(a, -1, axis) for a in made)
+
+
 SIGNED = 16
 """Random points at which outputs are tested not to depend on a sign."""
 SOLVERS: dict[str, Callable[..., tuple[Any, ...]]] = {
@@ -434,8 +465,9 @@ SOLVERS: dict[str, Callable[..., tuple[Any, ...]]] = {
     "inv": _inv,
     "slogdet": _slogdet,
     "solve": _solve,
+    **{name: functools.partial(_transform, name) for name in SUMS},
 }
-"""Solvers of linear systems without pivots, for few rows, as there are 2**rows minors."""
+"""Solvers of linear systems without pivots, for few rows, as there are 2**rows minors; and transforms."""
 
 
 def unrolled(

@@ -549,3 +549,17 @@ def test_the_source_says_what_the_host_does():
     assert any("threads, then symdiff_" in line for line in head)
     assert text == symgrad(smooth).source("cuda")
     assert math.isclose(symgrad(smooth)(np.ones(3), np.ones(2)), 3.0)
+
+
+def half_spectrum(x: Array["n"]):
+    return np.sum(np.abs(np.fft.rfft(x)) ** 2 * np.arange(x.shape[0] // 2 + 1))
+
+
+@pytest.mark.slow
+def test_transforms(fake_device):
+    x = np.linspace(-1.0, 2.0, 9) ** 3
+    w = 2 * np.arange(5) * np.fft.rfft(x)
+    want = np.real(np.fft.fft(np.conj(w), 9))
+    np.testing.assert_allclose(
+        on_device(half_spectrum).grad(HostArray(x)).array, want, rtol=1e-12, atol=1e-12
+    )

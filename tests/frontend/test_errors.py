@@ -328,7 +328,7 @@ def f(x):
 model.py:2:20: 'np.fft.hfft' cannot be traced
     return x + len(np.fft.hfft([x, 1.0]))
                    ^
-hint: fft, ifft, rfft, irfft, fft2, fftn and their frequencies are supported; write others as a sum, such as np.exp(-1j * w[:, None] * t) @ x
+hint: fft, ifft, rfft, irfft, fft2, fftn, rfftn and their frequencies are supported; write others as a sum, such as np.exp(-1j * w[:, None] * t) @ x
 """,
     ),
     "foreign_object": (

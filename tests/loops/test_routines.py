@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from symdiff.interpret.loops import Doubles, run
-from symdiff.ir import Expr, var
+from symdiff.ir import ONE, ZERO, Expr, const, var
 from symdiff.ir.linalg.routines import ROUTINES
 from symdiff.ir.loop_program import Call, LoopProgram, Type, array, index, load
 from symdiff.ir.verify.loops import faults
@@ -28,6 +28,7 @@ from tests.loops.programs import (
 )
 
 SQUARE = Type((N, N))
+SHORTER, LONGER = Type((const(2), N)), Type((N, const(5)))
 RNG = np.random.default_rng(5)
 A = RNG.uniform(-1, 1, (3, 3)) + 2 * np.eye(3)
 B = RNG.uniform(-1, 1, (3, 3))
@@ -60,6 +61,15 @@ def call(routine: str, args: dict[str, Type], results: dict[str, Type], used: st
     return function(args, summed(block, used, t, lambda x: x * x), var("s_end"))
 
 
+def transform(
+    routine: str, args: list, results: dict[str, Type], used: str, *numbers: Expr
+) -> LoopProgram:
+    """The same of square matrices and further numbers."""
+    given = dict.fromkeys("ab"[: len(args)], SQUARE)
+    block = [Call(routine, tuple(results.items()), (*map(array, given), *numbers))]
+    return function(given, summed(block, used, results[used], lambda x: x * x), var("s_end"))
+
+
 CASES: dict[str, tuple[LoopProgram, list]] = {
     "matmul": (call("matmul", {"a": SQUARE, "b": SQUARE}, {"c": SQUARE}, "c"), [A, B]),
     "matmul_vector": (call("matmul", {"a": SQUARE, "b": VECTOR}, {"c": VECTOR}, "c"), [A, B[0]]),
@@ -79,6 +89,11 @@ CASES: dict[str, tuple[LoopProgram, list]] = {
     ),
     "eigenvectors": (
         call("eigh", {"a": SQUARE}, {"w": VECTOR, "v": SQUARE}, "v"), [SYMMETRIC],
+    ),
+    "dft": (transform("dft", [A, B], {"c": SQUARE, "d": SQUARE}, "d", ONE), [A, B]),
+    "rdft": (transform("rdft", [A], {"c": SHORTER, "d": SHORTER}, "c", ZERO), [A]),
+    "rdft_transposed": (
+        transform("rdft_transposed", [A, B], {"c": LONGER}, "c", const(5), ONE), [A, B],
     ),
     "sort": (call("sort", {"a": VECTOR}, {"b": VECTOR}, "b"), [[0.3, -0.2, 0.9, 0.1]]),
 }  # fmt: skip

@@ -2,7 +2,7 @@
 
 `python`            Numba Python, of functions of numbers
 `loops`             Numba Python, of programs with arrays and loops
-`loop_helpers`      the functions that those call
+`helpers_of_loops`  functions that such sources call
 `cuda`              Numba-CUDA Python
 `c`                 C99
 `index_notation`    programs with arrays and loops as a person writes them

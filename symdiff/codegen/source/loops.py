@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from symdiff import ir
 from symdiff.codegen.common.liveness import Point, last_uses, shares
 from symdiff.codegen.common.temporaries import Writer, statements
-from symdiff.codegen.source.loop_helpers import HELPERS
+from symdiff.codegen.source.helpers_of_loops import HELPERS
 from symdiff.codegen.source.python import PythonWriter, docstring
 from symdiff.errors import UnsupportedError
 from symdiff.ir import TRUE, Expr, topological, var

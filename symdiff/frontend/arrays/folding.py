@@ -198,11 +198,11 @@ def reals(a: SymArray) -> SymArray:
 
 
 def routine(
-    t: Tracer, name: str, results: Sequence[tuple[Sequence[Expr], str]], *args: SymArray
+    t: Tracer, name: str, results: Sequence[tuple[Sequence[Expr], str]], *args: SymArray | Expr
 ) -> list[Any]:
-    """The results of a routine of a library, of these shapes and kinds."""
+    """The results of a routine of a library, of these shapes and kinds; from arrays, and numbers."""
     made = [(t.names.fresh(name), Type(tuple(shape), kind)) for shape, kind in results]
-    leaves = tuple(symbolic.leaf_of(t, a) for a in args)
+    leaves = tuple(a if isinstance(a, Expr) else symbolic.leaf_of(t, a) for a in args)
     t.emit(loop_program.Call(name, tuple(made), leaves))
     return [
         symbolic.in_memory(array(n, type.kind), type.shape, type.kind)

@@ -255,7 +255,7 @@ _REAL = "a traced function computes with real numbers; leave the conversion out"
 _OPAQUE = "symdiff cannot see through it; write it in plain Python, or see symdiff.custom_rule"
 
 _TRANSFORM = (
-    "fft, ifft, rfft, irfft, fft2, fftn and their frequencies are supported; write others as a sum, such "
+    "fft, ifft, rfft, irfft, fft2, fftn, rfftn and their frequencies are supported; write others as a sum, such "
     "as np.exp(-1j * w[:, None] * t) @ x"
 )
 

@@ -64,10 +64,13 @@ class Writer:
 
     def call(self, routine: str, shape: Sequence[Expr], *args: Expr) -> Expr:
         """The result of a routine that has one result."""
-        t = Type(tuple(shape))
-        name = self.fresh(routine, t)
-        self.out.append(Call(routine, ((name, t),), args))
-        return array(name) if t.shape else var(name)
+        return self.calls(routine, [shape], *args)[0]
+
+    def calls(self, routine: str, shapes: Sequence[Sequence[Expr]], *args: Expr) -> list[Expr]:
+        """The results of a routine."""
+        results = [(self.fresh(routine, t), t) for t in (Type(tuple(s)) for s in shapes)]
+        self.out.append(Call(routine, tuple(results), args))
+        return [t.leaf(name) for name, t in results]
 
     # -------------------------------------------------------------- of matrices
     def plus(self, a: Expr, b: Expr) -> Expr:

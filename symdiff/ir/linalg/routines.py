@@ -17,6 +17,7 @@ import numpy as np
 from symdiff.ir import HALF, ONE, ZERO, Expr, and_, eq, lt, where
 from symdiff.ir.linalg import reference as algebra
 from symdiff.ir.linalg.derivatives import Routine, Writer, over_gap, result_of
+from symdiff.ir.linalg.discrete_fourier import TRANSFORMS
 from symdiff.ir.linalg.svd import DIFFERENCE, PINV, SVD
 from symdiff.ir.loop_program import Call, Type, array, load, name_of
 
@@ -274,6 +275,7 @@ ROUTINES: dict[str, Routine] = {
     "svd": SVD,
     "pinv": PINV,
     "difference": DIFFERENCE,
+    **TRANSFORMS,
     "sort": Routine(
         lambda a: (np.sort(a),), algebra.sort, _sort_jvp, _sort_vjp, "np.sort({0})"
     ),

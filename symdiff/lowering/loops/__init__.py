@@ -8,6 +8,7 @@
 `copied_columns`   copies of matrices by columns, for lanes of sums
 `layouts`          arrays by columns, where innermost loops add to several rows
 `ball_operations`  operations for which balls have C functions
+`complex_rows`     Fourier transforms of complex rows, for balls
 `refined`          spectral routines by Newton steps, for balls
 `collected`        reductions: what loops only add to, multiply, or keep the largest of
 """

@@ -18,6 +18,7 @@ from symdiff.errors import UnsupportedError
 from symdiff.ir import Expr, transform, with_args
 from symdiff.ir import functions as f
 from symdiff.ir.blocks import bottom_up
+from symdiff.ir.linalg.discrete_fourier import SUMS
 from symdiff.ir.loop_program import (
     Block,
     Build,
@@ -35,10 +36,11 @@ from symdiff.ir.loop_program import (
 )
 from symdiff.ir.names import Names
 from symdiff.ir.plain import is_plain
+from symdiff.lowering.loops.complex_rows import of_rows
 from symdiff.lowering.loops.refined import REFINED, refined
 
 ORDERS = ("argsort", "argsort_rows")
-KEPT = frozenset((*ORDERS, "sort", *REFINED))
+KEPT = frozenset((*ORDERS, "sort", *REFINED, *SUMS))
 """Routines that the statements of a program may still have: those that put doubles in order, and those
 that are written here."""
 DEPTH = 8
@@ -84,6 +86,8 @@ def _routine(s: Statement, known: Mapping[str, Type], names: Names) -> Block:
     """A sort as reads in the order of the numbers, a spectral routine by its steps."""
     if not isinstance(s, Call) or s.routine in ORDERS:
         return (s,)
+    if s.routine in SUMS:
+        return tuple(of_rows(s, known, names))
     if s.routine != "sort":
         return tuple(refined(s, known, names))
     ((name, t),), (a,) = s.results, s.args

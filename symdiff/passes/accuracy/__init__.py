@@ -16,6 +16,7 @@
 `lossy`              which programs pass on what underflow costs, and which divide
 `other_parts`        further parts of real numbers, carried with them through statements
 `eliminations`       linear solvers as loops, for those
+`transforms_as_sums` discrete Fourier transforms as sums, likewise
 `elements`           sums and largest values over the elements of an array
 `corrected_program`  a program with arrays and loops together with its rounding errors
 `one_signed`         which numbers are never negative

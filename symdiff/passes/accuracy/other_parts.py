@@ -22,11 +22,13 @@ from symdiff.ir import loop_program as lp
 from symdiff.ir.blocks import bottom_up, nested
 from symdiff.ir.effects import ranges
 from symdiff.ir.functions import MAXIMUM, MINIMUM
+from symdiff.ir.linalg.discrete_fourier import SUMS
 from symdiff.ir.names import Names
 from symdiff.ir.prune import pruned
 from symdiff.lowering.loops.collected import reduction
 from symdiff.lowering.loops.matmul import TURNED
 from symdiff.passes.accuracy.eliminations import can_be_eliminated, eliminated
+from symdiff.passes.accuracy.transforms_as_sums import summed
 
 Parts = tuple[Expr, ...]
 """The parts of a number: its value rounded to one number, and the corrections."""
@@ -35,7 +37,7 @@ Parts = tuple[Expr, ...]
 def with_loops(
     program: lp.LoopProgram, names: Names, keeps: Callable[[lp.Call], bool] = lambda s: False
 ) -> lp.Block:
-    """The statements with products of matrices as sums, and solvers as eliminations, except for calls to keep.
+    """The statements with products of matrices as sums, solvers as eliminations and transforms as sums, except for calls to keep.
 
     Raises
     ------
@@ -48,6 +50,8 @@ def with_loops(
             return [s]
         if can_be_eliminated(s):
             return eliminated(s, known, names)
+        if s.routine in SUMS:
+            return summed(s, known, names)
         if s.routine not in TURNED:
             raise UnsupportedError(f"{s.routine} has no version with more digits")
         ((name, t),), (a, b) = s.results, s.args

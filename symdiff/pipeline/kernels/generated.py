@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.codegen.source.loop_helpers import HELPERS
+from symdiff.codegen.source.helpers_of_loops import HELPERS
 from symdiff.codegen.source.loops import loop_source
 from symdiff.codegen.source.modules.helpers import FUSED
 from symdiff.codegen.source.modules.scalar import Function, module_source

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -101,7 +102,7 @@ def address(a: Array) -> int:
 
 def view(address: int, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
     """An array over memory of the kernel."""
-    size = int(np.prod(shape)) * dtype.itemsize
+    size = math.prod(shape) * dtype.itemsize
     if not size:
         return np.empty(shape, dtype)
     buffer: Any = (ctypes.c_char * size).from_address(address)

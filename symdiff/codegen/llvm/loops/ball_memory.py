@@ -14,6 +14,8 @@ CELL = 64
 """Bytes of a number: a ball, and its double."""
 DOUBLE = 48
 """Where the double is."""
+_PER_NUMBER = 64
+"""Operations of a transform for each number, about."""
 _NEAR = 256
 """Bits of the ends of balls, before they are rounded to doubles."""
 
@@ -116,6 +118,46 @@ def _print_ends() -> str:
     return f.function("void @ends(ptr %cells, i64 %bytes, ptr %out) noinline", "ret void")
 
 
+def print_transform(work: int) -> str:
+    """Transforms of rows by FLINT, whose complex balls are two balls side by side. The budget is spent as by
+    loops, of so much work between two looks at it. Gives 1 if it is spent, 2 if there is no memory."""
+    f = Function()
+    ball, pair = "[6 x i64]", 12 * 8
+    balls, half = f.whole("mul", "%n", "4"), f.whole("mul", "%n", str(pair))
+    size = f.whole("mul", half, "2")
+    given = f.emit(f"call ptr @malloc(i64 {f.whole('add', size, str(pair))})")
+    f.leave_if(f.compare("eq", given, "null", "ptr"), "none")
+    f.do(f"call void @llvm.memset.p0.i64(ptr {given}, i8 0, i64 {size}, i1 false)")
+    found = f.place(given, half, "i8")
+    status = f.variable("i32", "0")
+    looks = f.whole("add", f.whole("sdiv", f.whole("mul", "%n", str(_PER_NUMBER)), str(work)), "1")
+    with f.loop("0", "%rows") as row:
+        with f.loop("0", looks) as _:
+            asked = f.emit("call i32 @watch(ptr %signals)")
+            f.write("i32", f.emit(f"or i32 {asked}, {f.read('i32', status)}"), status)
+        with f.when(f.compare("eq", f.read("i32", status), "0", "i32")):
+            first = f.whole("mul", row, "%n")
+            with f.loop("0", "%n") as k:
+                cell, real = f.whole("add", first, k), f.whole("mul", k, "2")
+                for part, of in ((real, "%re"), (f.whole("add", real, "1"), "%im")):
+                    f.do(_called("arb_set", f"ptr {f.place(given, part, ball)}", f"ptr {_at(f, of, cell)}"))  # fmt: skip
+            f.do(_called("acb_dft", f"ptr {found}", f"ptr {given}", "i64 %n", "i64 %bits"))
+            with f.loop("0", "%n") as k:
+                cell, real = f.whole("add", first, k), f.whole("mul", k, "2")
+                for part, to in ((real, "%u"), (f.whole("add", real, "1"), "%v")):
+                    of, place = f.place(found, part, ball), _at(f, to, cell)
+                    f.do(_called("arb_set", f"ptr {place}", f"ptr {of}"))
+                    near = f.emit(f"call double @{PREFIXED}arf_get_d(ptr {of}, i32 4)")
+                    f.write("double", near, f.place(place, str(DOUBLE), "i8"))
+    with f.loop("0", balls) as k:
+        f.do(_called("arb_clear", f"ptr {f.place(given, k, ball)}"))
+    f.do(f"call void @free(ptr {given})")
+    f.give(f"i32 {f.read('i32', status)}")
+    f.label("none")
+    head = "i32 @transform(ptr %re, ptr %im, ptr %u, ptr %v, i64 %rows, i64 %n, i64 %bits, ptr %signals)"
+    return f.function(f"{head} noinline", "ret i32 2")
+
+
 def _print_prelude() -> str:
     release, *_ = print_release().split("\n")
     start = PRELUDE.index(release)
@@ -128,4 +170,4 @@ def _print_prelude() -> str:
 BALL_PRELUDE = _print_prelude()
 """Those of every kernel, with these."""
 
-__all__ = ["BALL_PRELUDE", "CELL", "DOUBLE"]
+__all__ = ["BALL_PRELUDE", "CELL", "DOUBLE", "print_transform"]

@@ -21,8 +21,8 @@ from typing import Any
 
 from symdiff import ir
 from symdiff.codegen.common.liveness import Point
-from symdiff.codegen.llvm.loops.ball_memory import BALL_PRELUDE, CELL, DOUBLE
-from symdiff.codegen.llvm.loops.body import Statements
+from symdiff.codegen.llvm.loops.ball_memory import BALL_PRELUDE, CELL, DOUBLE, print_transform
+from symdiff.codegen.llvm.loops.body import NO_ROUTINE, Statements
 from symdiff.codegen.llvm.loops.decisive import Decisive
 from symdiff.codegen.llvm.loops.kernel import FIXED, Kernel, Layout, as_it_stands, layout_of
 from symdiff.codegen.llvm.loops.memory import NO_MEMORY
@@ -452,6 +452,9 @@ class BallKernel(Kernel):
 
     def call(self, s: Call) -> None:
         """A routine of a library gets doubles, and gives doubles."""
+        if s.routine == "dft":
+            self.transform(s)
+            return
         given = {name_of(e) for e in s.args if e.op is ARRAY}
         whole = self.scope
         self.scope = Scope(whole)
@@ -470,6 +473,25 @@ class BallKernel(Kernel):
         whole.names.update((n, self.scope.names[n]) for n, _ in s.results)
         whole.allocates = whole.allocates or self.scope.allocates
         self.scope = whole
+
+    def transform(self, s: Call) -> None:
+        """FLINT's transforms of rows."""
+        if "transform" not in self.once:
+            self.once.add("transform")
+            self.called["acb_dft"] = "void (ptr, ptr, i64, i64)"
+            self.functions.append(print_transform(WORK))
+        made = [self.made(name, t) for name, t in s.results]
+        given = [self.stored(name_of(e)) for e in s.args[:2]]
+        places = [a if a.kind == "f" else self.copied(a) for a in given] + made
+        *rows, n = [self.at_least_zero(size) for size in given[0].shape]
+        count = "1"
+        for size in rows:
+            count = self.emit("i64", f"mul i64 {count}, {size}")
+        pointers = ", ".join(f"ptr {a.address}" for a in places)
+        done = self.emit("i32", f"call i32 @transform({pointers}, i64 {count}, i64 {n}, i64 %bits, ptr %signals)")  # fmt: skip
+        self.require(f"icmp ne i32 {done}, 2", NO_MEMORY)
+        self.require(f"icmp eq i32 {done}, 0", NO_ROUTINE)
+        self.scope.names.update((name, a) for (name, _), a in zip(s.results, made, strict=True))
 
     def asked(self, s: Call, record: str, places: Sequence[Stored | None]) -> str:
         return Statements.asked(self, s, record, places)

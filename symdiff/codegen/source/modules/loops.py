@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from symdiff.codegen.source.helpers_of_loops import HELPERS
 from symdiff.codegen.source.index_notation import loop_lines
-from symdiff.codegen.source.loop_helpers import HELPERS
 from symdiff.codegen.source.loops import loop_source
 from symdiff.codegen.source.modules import arrays_inside
 from symdiff.codegen.source.modules.face import (

@@ -1,9 +1,4 @@
-"""Discrete Fourier transforms, in plain Python that is traced.
-
-Each is a product with the matrix of the roots of unity: n**2 operations for n numbers, where a fast
-transform takes n*log(n). Exponents are reduced as integers, so that roots are accurate, and exact
-if they are 1, -1, 1j or -1j.
-"""
+"""Discrete Fourier transforms, in plain Python that is traced, by the routines of `symdiff.ir.linalg.discrete_fourier`."""
 
 from __future__ import annotations
 
@@ -12,39 +7,54 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.library.implicit import ALL
+from symdiff.frontend.arrays.folding import reals, routine
+from symdiff.frontend.arrays.symbolic import symbolic
+from symdiff.frontend.library.complex_numbers.of_operators import pair
 from symdiff.frontend.library.primitives import traced
+from symdiff.frontend.trace.extents import shape_of
 from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import SymArray
+from symdiff.ir import Expr, const
 
 ArrayLike = Any
-ROOM = 2.0**-36
-"""The difference from NumPy's results, relative to the largest argument: its transforms round
-otherwise."""
 
 
 @traced
-def rounded_otherwise(t: Tracer, found: Any) -> Any:
-    """A result that plain Python computes by other steps."""
-    t.solved(ALL, ROOM)
-    return found
+def _dft(t: Tracer, real: Any, imag: Any, axis: Any) -> Any:
+    """The parts of the transform along an axis."""
+    parts = [reals(symbolic(t, v)) for v in (real, imag)]
+    k = range(len(parts[0].shape))[axis]
+    return tuple(routine(t, "dft", [(parts[0].shape, "f")] * 2, *parts, const(k)))
 
 
-def _roots(rows: int, columns: int, n: int, sign: float) -> Any:
-    """`exp(sign*2j*pi*j*k/n)` for all j below `rows` and k below `columns`."""
-    turns = (np.arange(rows)[:, None] * np.arange(columns)[None, :]) % n
-    below = 2 * turns > n
-    least = np.where(below, n - turns, turns)  # the angle is 2*pi*least/n, up to its sign
-    real = np.sin((n - 4 * least) * (math.pi / (2 * n)))
-    imag = np.sin(np.minimum(2 * least, n - 2 * least) * (math.pi / n))
-    return real + 1j * np.where(below, -sign * imag, sign * imag)
+@traced
+def _rdft(t: Tracer, signal: Any, count: Any, axis: Any) -> Any:
+    """The same of real numbers: the first elements, which determine the rest."""
+    a = reals(symbolic(t, signal))
+    k = range(len(a.shape))[axis]
+    return tuple(routine(t, "rdft", [(_resized(a, k, count), "f")] * 2, a, const(k)))
 
 
-def _fitted(a: ArrayLike, n: int) -> Any:
-    """An array whose last axis is cut, or padded with zeros, to a size."""
+@traced
+def _rdft_transposed(t: Tracer, real: Any, imag: Any, count: Any, axis: Any) -> Any:
+    """The transposed map of `_rdft`."""
+    a, b = (reals(symbolic(t, v)) for v in (real, imag))
+    k = range(len(a.shape))[axis]
+    shape = _resized(a, k, count)
+    return routine(t, "rdft_transposed", [(shape, "f")], a, b, shape[k], const(k))[0]
+
+
+def _resized(a: SymArray, axis: int, count: Any) -> tuple[Expr, ...]:
+    return (*a.shape[:axis], *shape_of(count), *a.shape[axis + 1 :])
+
+
+def _fitted(a: ArrayLike, n: int, axis: int) -> Any:
+    """An array with an axis that is cut, or padded with zeros, to a size."""
+    a = np.moveaxis(a, axis, -1)
     if n <= a.shape[-1]:
-        return a[..., :n]
+        return np.moveaxis(a[..., :n], -1, axis)
     missing = np.zeros((*a.shape[:-1], n - a.shape[-1]))
-    return np.concatenate([a, missing], axis=-1)
+    return np.moveaxis(np.concatenate([a, missing], axis=-1), -1, axis)
 
 
 def _scale(n: int, norm: str | None, inverse: bool) -> Any:
@@ -55,21 +65,19 @@ def _scale(n: int, norm: str | None, inverse: bool) -> Any:
     return 1 / n if inverse == (norm != "forward") else 1.0
 
 
-def _transformed(
-    a: ArrayLike, n: int | None, axis: int, norm: str | None, inverse: bool, half: bool = False
-) -> Any:
-    a = np.moveaxis(np.asarray(a), axis, -1)
-    if n is not None:
-        a = _fitted(a, n)
-    size = a.shape[-1]
-    columns = size // 2 + 1 if half else size
-    found = a @ _roots(size, columns, size, 1.0 if inverse else -1.0)
-    return np.moveaxis(rounded_otherwise(found) * _scale(size, norm, inverse), -1, axis)
-
-
 def _of_axis(inverse: bool, half: bool = False) -> Any:
     def found(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
-        return _transformed(a, n, axis, norm, inverse, half)
+        a = np.asarray(a)
+        if n is not None:
+            a = _fitted(a, n, axis)
+        size = a.shape[axis]
+        if half:
+            real, imag = _rdft(a, size // 2 + 1, axis)
+        elif inverse:
+            imag, real = _dft(np.imag(a), np.real(a), axis)
+        else:
+            real, imag = _dft(np.real(a), np.imag(a), axis)
+        return pair(real, imag) * _scale(size, norm, inverse)
 
     return found
 
@@ -79,22 +87,33 @@ fft, ifft, rfft = _of_axis(False), _of_axis(True), _of_axis(False, half=True)
 
 def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
     """The signal whose transform has these values up to the middle, and their conjugates beyond."""
-    a = np.moveaxis(np.asarray(a), axis, -1)
-    size = 2 * (a.shape[-1] - 1) if n is None else n
-    a = _fitted(a, size // 2 + 1)
+    a = np.asarray(a)
+    size = 2 * (a.shape[axis] - 1) if n is None else n
+    a = np.moveaxis(_fitted(a, size // 2 + 1, axis), axis, -1)
     k = np.arange(size // 2 + 1)
-    twice = np.where((k == 0) | (2 * k == size), 1.0, 2.0)
-    roots = _roots(size // 2 + 1, size, size, 1.0)
-    found = (np.real(a) * twice) @ np.real(roots) - (np.imag(a) * twice) @ np.imag(roots)
-    return np.moveaxis(rounded_otherwise(found) * _scale(size, norm, True), -1, axis)
+    a = np.moveaxis(a * np.where((k == 0) | (2 * k == size), 1.0, 2.0), -1, axis)
+    return _rdft_transposed(np.real(a), np.imag(a), size, axis) * _scale(size, norm, True)
 
 
-def _of_axes(transform: Any, usual: Any = None) -> Any:
+def _axes_of(a: ArrayLike, s: Any, axes: Any) -> Any:
+    """The axes of a transform, which are the last ones if they are not given."""
+    if axes is not None:
+        return axes
+    return tuple(range(-(np.ndim(a) if s is None else len(s)), 0))
+
+
+def _of_axes(transform: Any, usual: Any = None, first: Any = None, last: Any = None) -> Any:
+    """A transform of several axes; before and after it, others of the last of them."""
+
     def found(a: ArrayLike, s: Any = None, axes: Any = usual, norm: str | None = None) -> Any:
-        axes = tuple(range(-np.ndim(a), 0)) if axes is None and usual is None else axes
-        for k in range(len(axes)):
-            a = transform(a, None if s is None else s[k], axes[k], norm)
-        return a
+        axes = _axes_of(a, s, axes)
+        sizes = [None] * len(axes) if s is None else s
+        rest = len(axes) if first is None and last is None else len(axes) - 1
+        if first is not None:
+            a = first(a, sizes[-1], axes[-1], norm)
+        for k in range(rest):
+            a = transform(a, sizes[k], axes[k], norm)
+        return a if last is None else last(a, sizes[-1], axes[-1], norm)
 
     return found
 
@@ -111,6 +130,8 @@ def rfftfreq(n: int, d: Any = 1.0) -> Any:
 _FUNCTIONS = {
     "fft": fft, "ifft": ifft, "rfft": rfft, "irfft": irfft, "fft2": _of_axes(fft, (-2, -1)),
     "ifft2": _of_axes(ifft, (-2, -1)), "fftn": _of_axes(fft), "ifftn": _of_axes(ifft),
+    "rfft2": _of_axes(fft, (-2, -1), first=rfft), "rfftn": _of_axes(fft, first=rfft),
+    "irfft2": _of_axes(ifft, (-2, -1), last=irfft), "irfftn": _of_axes(ifft, last=irfft),
     "fftfreq": fftfreq, "rfftfreq": rfftfreq,
 }  # fmt: skip
 NUMPY = {f"numpy.fft.{name}": f for name, f in _FUNCTIONS.items()}
