@@ -45,6 +45,7 @@ from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.guards.regions import NONNEGATIVE, Known, Piece, intersection
 from symdiff.passes.guards.shape import TINY, disjuncts, domain, positive
 from symdiff.pipeline import scalar
+from symdiff.pipeline.slopes_beside import slopes_beside
 from symdiff.process.callers import outside
 from symdiff.process.lazy_modules import Later
 from symdiff.runtime.scalar.fallback import MOVE, UNKNOWN, tell
@@ -156,6 +157,16 @@ class Written:
                 stacklevel=outside(),
             )
         return result
+
+    def many(self, points: Any) -> tuple[Any, Any] | None:
+        """Results at points (elements, arguments), and which are known, as far as that is found without a search;
+        None if nothing is."""
+        if "beside" not in self._made:
+            rows = self._terms()
+            first = rows is not None and all(len(t.by) < 2 for row in rows for t in row)
+            self._made["beside"] = slopes_beside(self.program) if first else None
+        beside, rows = self._made["beside"], self._terms()
+        return None if beside is None or rows is None else beside(points, rows)
 
     def _is_outside(self, outputs: Iterable[int], point: Sequence[float]) -> bool:
         """Whether some of the captured outputs have no value at a point, whatever their formulas have there."""

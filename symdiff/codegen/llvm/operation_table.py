@@ -283,12 +283,14 @@ def evaluable(roots: Sequence[Expr], exactly: bool = False) -> bool:
 
 
 def columns_of(
-    roots: Sequence[Expr], params: Sequence[Expr], points: np.ndarray[Any, Any]
-) -> list[Any]:
-    """Doubles of plain nodes and of conditions at points, as plain Python computes them."""
+    roots: Sequence[Expr], params: Sequence[Expr], points: np.ndarray[Any, Any],
+    order: Sequence[Expr] | None = None,
+) -> list[Any]:  # fmt: skip
+    """Doubles of plain nodes and of conditions at points, as plain Python computes them. `order`: what they are computed
+    from, children first."""
     values: dict[Expr, Any] = {p: points[:, k] for k, p in enumerate(params)}
     with np.errstate(all="ignore"):
-        for e in ir.topological(roots):
+        for e in ir.topological(roots) if order is None else order:
             if e in values:
                 continue
             args = [values[a] for a in e.args]

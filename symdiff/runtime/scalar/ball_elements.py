@@ -33,7 +33,7 @@ from symdiff.codegen.llvm.operation_table import (
 from symdiff.codegen.llvm.table_loops import NONE, PLAN, PREFIXED, print_loop
 from symdiff.errors import UnsupportedError
 from symdiff.interpret import Certified, work
-from symdiff.ir import FALSE, VAR, Expr, var
+from symdiff.ir import FALSE, VAR, Expr, topological, var
 from symdiff.ir.functions.columns import MOST_BITS
 from symdiff.process.locks import Lock
 from symdiff.runtime import cache, threads
@@ -187,6 +187,7 @@ class BallElements:
         self._numbers = numbers  # which live as long as their addresses are used
         self.addresses = addresses
         self._decided = [e for e in table.columns if e.op is not VAR]
+        self._below = topological(self._decided)
         places = {e: k for k, e in enumerate(self.params)}
         self._order = None if self._decided else [places[e] for e in table.columns]
         nodes = [e for e in program.tape.nodes if e.args]
@@ -224,11 +225,19 @@ class BallElements:
                 break
         return values, status == PROVEN
 
+    def upper_ends(self, points: Array, bits: int, parallel: bool | str = "auto") -> Array:
+        """The upper ends of the balls of outputs, computed with so many bits; nan where they are not finite."""
+        count = len(points)
+        values = np.full((count, len(self.table.roots)), np.nan)
+        status, needed = np.empty(count, np.uint8), np.empty(count)
+        self._run(bits, np.arange(count), self._columns(points), values, status, needed, parallel)
+        return values
+
     def _columns(self, points: Array) -> Array:
         """The doubles that rows read."""
         if self._order is not None:
             return points[:, self._order]
-        found = iter(columns_of(self._decided, self.params, points))
+        found = iter(columns_of(self._decided, self.params, points, self._below))
         places = {e: k for k, e in enumerate(self.params)}
         given = [points[:, places[e]] if e.op is VAR else next(found) for e in self.table.columns]
         return np.stack([np.broadcast_to(x, len(points)) for x in given], axis=1).astype(float)
@@ -244,7 +253,7 @@ class BallElements:
         self.constants(bits)  # which threads read
         for start in range(0, len(pending), size):
             some = pending[start : start + size]
-            given, found = columns[some], np.empty((len(some), len(self.table.roots)))
+            given, found = columns[some], np.full((len(some), len(self.table.roots)), np.nan)
             state, accurate = np.empty(len(some), np.uint8), np.empty(len(some), np.int64)
             job = functools.partial(self._part, bits, (given, found, state, accurate))
             most = len(some) * each // PARALLEL if parallel else 1

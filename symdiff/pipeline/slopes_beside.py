@@ -1,0 +1,216 @@
+"""Derivatives of first order by the definition at many points, in compiled balls.
+
+Before:  where(x != y, (exp(x) - exp(y))/(x - y), exp(x)) at 10,000 points with x = y
+After:   the slopes on both sides of each point, over two short distances
+
+The partial derivative by x_i at p is the mean of the slopes of t -> f(p + t e_i) for t > 0 and t < 0. These are
+differences over two short distances, in balls of far more digits. A point is left to `interpret.along_lines`, which
+knows all cases, unless
+
+- the slopes over both distances agree, or tend to 0, on each side, and both sides have the same value,
+- decisions at p in doubles are those of real numbers, and both distances have the same ones, and
+- the slopes and the value at p are those of both sides; or each branch that is taken at p is taken on both sides, or on
+  neither, and then the value at p is that of the sides.
+
+Requires: captured programs of numbers without steps or thin bands, and numbers far above the distances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from symdiff import ir
+from symdiff.codegen.llvm.operation_table import columns_of, evaluable
+from symdiff.interpret.certified import Certified
+from symdiff.interpret.lines import THIN, is_step
+from symdiff.interpret.terms import Term
+from symdiff.ir import ONE, WHERE, ZERO, Expr
+from symdiff.ir.plain import exactly
+from symdiff.ir.program import Program
+from symdiff.process.lazy_modules import Later
+from symdiff.runtime.scalar.ball_elements import BallElements, compiled_elements
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
+
+Array = Any
+STEP, FARTHER = 2.0**-140, 2**40
+"""The distance from a point, and how many times as far the other one is,"""
+BITS = 640
+"""the precision of values there,"""
+LEAST, MOST = 2.0**-30, 2.0**60
+"""and the sizes of arguments and constants that are neither 0 nor near to the distances."""
+LARGEST = 2_000
+"""Operations of a program, at most."""
+SURE, STEADY, VANISHED = 2.0**-48, 2.0**-45, 2.0**-60
+"""Relative widths of balls of slopes, differences of slopes over both distances, and sizes of those that may tend to 0."""
+NOUGHT = 2.0**-200
+ALIKE, NEAR = 2.0**-40, 2.0**-60
+"""Relative and absolute differences of values on both sides of a point."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """On one side of each point: both ends of slopes over the distance and over the farther one, values (points,
+    outputs), and whether conditions hold at both distances (points, conditions), 1 or 0, nan where that is open."""
+
+    near: tuple[Array, Array]
+    far: tuple[Array, Array]
+    values: Array
+    truths: tuple[Array, Array]
+
+    def limit(self) -> tuple[Array, Array]:
+        """The one-sided derivatives, and where they are known."""
+        sure = []
+        for least, most in (self.near, self.far):
+            thin = most - least <= SURE * np.abs(most)
+            sure.append(thin | (np.maximum(np.abs(least), np.abs(most)) <= NOUGHT))
+        near, far = self.near[1], self.far[1]
+        same = np.abs(near - far) <= STEADY * np.abs(near)
+        zero = (np.abs(far) <= VANISHED) & (np.abs(near) <= np.abs(far) / (FARTHER / 2**10))
+        zero |= (np.abs(near) <= NOUGHT) & (np.abs(far) <= NOUGHT)
+        return np.where(zero, 0.0, near), sure[0] & sure[1] & (same | zero)
+
+
+class SlopesBeside:
+    """The values of a captured program and its derivatives of first order.
+
+    Parameters
+    ----------
+    program : for which `is_possible`.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.params = [ir.var(p) for p in program.params]
+        self.program, self._count = program, len(program.outputs)
+        self.decided = _conditions(program.outputs)
+        self._real = exactly((*program.outputs, *self.decided))
+        domain = [_number(c) for c in exactly(program.domain)]
+        truths = map(_number, self._real[self._count :])
+        self.here = self._compiled(program.params, program.outputs)
+        self._truths = self._compiled(program.params, (*truths, *domain))
+        self.beside = [self._table(k) for k in range(len(self.params))]
+
+    @property
+    def is_possible(self) -> bool:
+        return None not in (self.here, self._truths, *self.beside)
+
+    @staticmethod
+    def _compiled(params: Sequence[str], outputs: Sequence[Expr]) -> BallElements | None:
+        return compiled_elements(Certified(params, outputs), params, False)
+
+    def _table(self, k: int) -> BallElements | None:
+        """Slopes, values and conditions at distances from points in the direction of a parameter."""
+        x, step, n = self.params[k], ir.var("distance"), self._count
+        near, next_, far = (ir.substitute(self._real, {x: x + c * step}) for c in (1, 2, FARTHER))
+        slopes = [(b - a) / step for a, b in zip(near[:n], next_[:n], strict=True)]
+        chords = [(b - a) / ((FARTHER - 1) * step) for a, b in zip(near[:n], far[:n], strict=True)]
+        both = (*slopes, *map(ir.neg, slopes), *chords, *map(ir.neg, chords))
+        truths = map(_number, (*near[n:], *far[n:]))
+        return self._compiled([*self.program.params, "distance"], (*both, *near[:n], *truths))
+
+    def _side(self, k: int, points: Array, step: float) -> _Side:
+        table, n, c = self.beside[k], self._count, len(self.decided)
+        assert table is not None
+        found = table.upper_ends(np.column_stack([points, np.full(len(points), step)]), BITS)
+        near, below, far, below_far, values = (found[:, j * n : (j + 1) * n] for j in range(5))
+        truths = found[:, 5 * n : 5 * n + c], found[:, 5 * n + c :]
+        return _Side((-below, near), (-below_far, far), values, truths)
+
+    def __call__(self, points: Array, rows: Sequence[Sequence[Term]]) -> tuple[Array, Array]:
+        """What terms add up to at points (elements, parameters and weights), and which elements are known."""
+        own = np.ascontiguousarray(points[:, : len(self.params)])
+        sizes = np.abs(own)
+        known = ((sizes == 0) | ((sizes >= LEAST) & (sizes <= MOST))).all(axis=1)
+        assert self.here is not None and self._truths is not None
+        values, proven = self.here(own)
+        truths, c = self._truths.upper_ends(own, BITS), len(self.decided)
+        known &= (truths[:, c:] == 1).all(axis=1)
+        plain = [np.broadcast_to(x, len(own)) for x in columns_of(self.decided, self.params, own)]
+        decided = np.stack(plain, axis=1) if plain else np.zeros((len(own), 0))
+        known &= (truths[:, :c] == decided).all(axis=1)
+        by = sorted({t.by[0] for row in rows for t in row if t.by})
+        slopes = {k: self._slopes(k, own, values, proven, decided) for k in by}
+        totals = np.zeros((len(own), len(rows)))
+        for k, row in enumerate(rows):
+            for t in row:
+                weight = np.prod([points[:, w] for w in t.weights], axis=0) * np.ones(len(own))
+                if t.by:
+                    part, there = (a[:, t.output] for a in slopes[t.by[0]])
+                else:
+                    part, there = values[:, t.output], proven
+                known &= there | (weight == 0)
+                totals[:, k] += np.where(weight == 0, 0.0, weight * part)
+        return totals, known & np.isfinite(totals).all(axis=1)
+
+    def _slopes(
+        self, k: int, points: Array, here: Array, proven: Array, decided: Array
+    ) -> tuple[Array, Array]:
+        """The derivatives of the outputs by a parameter, and where they are known."""
+        right, left = (self._side(k, points, s * STEP) for s in (1, -1))
+        one, other = right.truths[0], left.truths[0]
+        steady = ((one == right.truths[1]) & (other == left.truths[1])).all(axis=1)
+        kept = (one == decided) & (other == decided)
+        alone = (one != decided) & (other != decided)
+        with np.errstate(all="ignore"):
+            (up, is_up), (down, is_down) = right.limit(), left.limit()
+            met = _alike(right.values, left.values)
+            joined = proven[:, None] & _alike(here, right.values) & _alike(here, left.values)
+            smooth = joined & (np.abs(up - down) <= STEADY * np.abs(up))
+            settled = smooth | (
+                (kept | alone).all(axis=1)[:, None] & (joined | kept.all(axis=1)[:, None])
+            )
+            return up / 2 + down / 2, is_up & is_down & met & steady[:, None] & settled
+
+
+def slopes_beside(program: Program) -> SlopesBeside | None:
+    """The derivatives of a captured program at many points; None where it has steps, thin bands, or an operation
+    that compiled balls have not."""
+    order = ir.topological(exactly(program.outputs))
+    if len(order) > LARGEST or any(is_step(e) or _counts(e) or _is_tiny(e) for e in order):
+        return None
+    conditions = _conditions(program.outputs)
+    if any(map(_is_band, ir.topological(exactly(conditions)))):
+        return None
+    if not evaluable(conditions):
+        return None
+    made = SlopesBeside(program)
+    return made if made.is_possible else None
+
+
+def _conditions(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """What branches ask."""
+    return tuple(dict.fromkeys(e.args[0] for e in ir.topological(tuple(outputs)) if e.op is WHERE))
+
+
+def _counts(e: Expr) -> bool:
+    """Whether a truth value counts as a number."""
+    return e.op is not WHERE and not e.op.boolean and any(a.op.boolean for a in e.args)
+
+
+def _is_tiny(e: Expr) -> bool:
+    """Whether a constant is near to the distances."""
+    return e.op is ir.CONST and e.value != 0 and not LEAST <= abs(float(e.value)) <= MOST
+
+
+def _is_band(e: Expr) -> bool:
+    """Whether a comparison may be that of a thin band, as it has a small constant."""
+    if e.op is ir.EQ or e.op not in ir.COMPARISONS:
+        return False
+    numbers = [n for n in ir.topological(e.args) if n.op is ir.CONST]
+    return any(0 < abs(float(n.value)) <= THIN for n in numbers)
+
+
+def _number(condition: Expr) -> Expr:
+    return ir.where(condition, ONE, ZERO)
+
+
+def _alike(a: Array, b: Array) -> Array:
+    return np.abs(a - b) <= ALIKE * np.maximum(np.abs(a), np.abs(b)) + NEAR
+
+
+__all__ = ["SlopesBeside", "slopes_beside"]
