@@ -19,20 +19,20 @@ need not hold where it is curved.
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symdiff import ir
 from symdiff.interpret.lines import is_size, is_step, zeros_of
+from symdiff.interpret.meeting_places import SLOPED, Place, independent, pairs_of, several
 from symdiff.interpret.secants import RATIONAL, value_at, values_at, zero_by
 from symdiff.interpret.terms import Term
 from symdiff.ir import EQ, FALSE, LE, LT, SIGN, WHERE, ZERO, Expr, and_, not_, or_, topological
-from symdiff.ir.functions import ACOS, ASIN, ATAN, ATAN2, EXTREMES, HYPOT, IVE, LOG
+from symdiff.ir.functions import ACOS, ASIN, ATAN, ATAN2, EXTREMES, HYPOT, LOG
 from symdiff.ir.plain import exactly
 
 if TYPE_CHECKING:
@@ -61,8 +61,6 @@ LINEAR = (ir.ADD, ir.SUB, ir.NEG, ir.MUL, ir.DIV)
 """The operations of linear forms, if all factors and divisors are numbers."""
 LOGIC = (ir.AND, ir.OR, ir.NOT)
 """The operations that combine comparisons to conditions."""
-SLOPED = (ir.ABS, IVE, *EXTREMES)
-"""Continuous functions whose slopes jump."""
 EDGES = (ATAN2, ACOS, ASIN)
 """Functions without a derivative at the edges of their domains, though functions of them may have one."""
 DIGITS = 2**11
@@ -73,24 +71,6 @@ BESIDE, SMOOTH = 1e-5, 1e-3
 """How far from a thin band a formula is evaluated, and by how much it may change."""
 SIZES = (0.25, 1.75)
 """The sizes of the coordinates of general points, or ten times as much."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a program is not smooth.
-
-    Attributes
-    ----------
-    condition : holds there, in the doubles that are compared.
-    zeros : quantities that are all zero there.
-    at : the node that is not smooth.
-    asks : for a branch at a single point, or in a thin band, the comparisons in its condition.
-    """
-
-    condition: Expr
-    zeros: tuple[Expr, ...]
-    at: Expr
-    asks: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +144,8 @@ def special_points(
         for p in (*jumps, *(p for p in alone if p.at.op.kink is not None and is_step(p.at))):
             for q in trial.joined(p):
                 sort(q)
-        pairs = _pairs(places)
+        free = set() if trial.is_second else independent([*places, *others], outputs)
+        pairs = pairs_of(places, free)
         for p, q in pairs[:PAIRS]:
             both = Place(and_(p.condition, q.condition), (*p.zeros, *q.zeros), q.at)
             if p in alone and q in alone and both.condition is not FALSE:
@@ -172,21 +153,13 @@ def special_points(
     met = functools.reduce(or_, (p.condition for p in wrong), FALSE)
     found = [p for p in places if p.asks or p.condition in trial.jumps]
     doubts = [p.condition for p in unknown]
-    doubts += _several([*found, *others], len(pairs) > PAIRS, trial.is_second)
+    doubts += several([*found, *others], len(pairs) > PAIRS, free, trial.is_second)
     if trial.is_second:
         doubts += [p.condition for p in alone if p.at.op in SLOPED and _is_curved(p)]
     every = functools.reduce(or_, doubts, met)
     used = set(ir.reached(outputs, lambda e: e.args[1:] if e.op is WHERE else e.args))
     guards = tuple(p.at for p in jumps if not used.isdisjoint(ir.variables(p.zeros)))
     return SpecialPoints(every, met, frozenset(exactly(settled)), guards)
-
-
-def _pairs(places: Sequence[Place]) -> list[tuple[Place, Place]]:
-    """Pairs of places; first those where one is computed from the other."""
-    found = list(itertools.combinations(places, 2))
-    below = {p: set(topological((p.at,))) for p in places}
-    found.sort(key=lambda pair: not (pair[0].at in below[pair[1]] or pair[1].at in below[pair[0]]))
-    return found
 
 
 def _form(p: Place) -> Expr:
@@ -207,43 +180,6 @@ def _is_curved(p: Place) -> bool:
     nodes = [e for e in topological(p.zeros) if e.args]
     products = (map(ir.variables, zip(e.args)) for e in nodes if e.op in (ir.MUL, ir.DIV))
     return not all(e.op in LINEAR for e in nodes) or any(map(all, products))
-
-
-def _several(places: Sequence[Place], pairs: bool, second: bool = False) -> Iterator[Expr]:
-    """Where more places meet than were tested: three that one coordinate may change, or two if not
-    all `pairs` were tested. The terms of one maximum or minimum are one kink, however many are
-    equal, unless derivatives are second ones."""
-    nodes = [p.at for p in places]
-    chains = {e: e for e in nodes} if second else _chains(nodes)
-    changing: dict[Expr, list[Place]] = {}
-    for p in dict.fromkeys(places):
-        for v in ir.variables((p.condition, *p.zeros)):
-            changing.setdefault(v, []).append(p)
-    groups = {frozenset(group): group for group in changing.values() if len(group) >= 3 - pairs}
-    for every, group in groups.items():
-        if any(every < other for other in groups):
-            continue
-        held: dict[Expr, list[Place]] = {}
-        for p in group:
-            held.setdefault(chains[p.at], []).append(p)
-        count = _sum(p.condition for p in group)
-        parts = _sum(functools.reduce(or_, (p.condition for p in own)) for own in held.values())
-        yield and_(ir.le(ir.const(3 - pairs), count), ir.le(ir.const(2), parts))
-
-
-def _sum(conditions: Iterable[Expr]) -> Expr:
-    return functools.reduce(ir.add, (ir.where(c, ir.ONE, ZERO) for c in conditions), ZERO)
-
-
-def _chains(nodes: Sequence[Expr]) -> dict[Expr, Expr]:
-    """The outermost maximum or minimum that contains each node as a term."""
-    found: dict[Expr, Expr] = {}
-    for e in reversed(topological(nodes)):
-        found.setdefault(e, e)
-        for a in e.args if e.op in EXTREMES else ():
-            if a.op is e.op:
-                found.setdefault(a, found[e])
-    return found
 
 
 def atoms_of(condition: Expr) -> list[Expr]:

@@ -9,8 +9,8 @@ knows all cases, unless
 
 - the slopes over both distances agree, or tend to 0, on each side, and both sides have the same value,
 - decisions at p in doubles are those of real numbers, and both distances have the same ones, and
-- the slopes and the value at p are those of both sides; or each branch that is taken at p is taken on both sides, or on
-  neither, and then the value at p is that of the sides.
+- the value at p is that of both sides, and so is the slope; or each branch that is taken at p is taken on both sides, or
+  on neither.
 
 Requires: captured programs of numbers without steps or thin bands, and numbers far above the distances.
 """
@@ -158,13 +158,10 @@ class SlopesBeside:
         alone = (one != decided) & (other != decided)
         with np.errstate(all="ignore"):
             (up, is_up), (down, is_down) = right.limit(), left.limit()
-            met = _alike(right.values, left.values)
             joined = proven[:, None] & _alike(here, right.values) & _alike(here, left.values)
             smooth = joined & (np.abs(up - down) <= STEADY * np.abs(up))
-            settled = smooth | (
-                (kept | alone).all(axis=1)[:, None] & (joined | kept.all(axis=1)[:, None])
-            )
-            return up / 2 + down / 2, is_up & is_down & met & steady[:, None] & settled
+            settled = smooth | (joined & (kept | alone).all(axis=1)[:, None])
+            return up / 2 + down / 2, is_up & is_down & steady[:, None] & settled
 
 
 def slopes_beside(program: Program) -> SlopesBeside | None:

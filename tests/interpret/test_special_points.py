@@ -13,10 +13,11 @@ import pytest
 from symdiff import ir, symgrad
 from symdiff.interpret import special_points as module
 from symdiff.interpret.lines import Lines
+from symdiff.interpret.meeting_places import Place, independent, pairs_of, several
 from symdiff.interpret.special_points import special_points
 from symdiff.interpret.terms import Term
 from symdiff.ir import FALSE, Expr, abs_, const, eq, var, where
-from symdiff.ir.functions import COSH, LOG
+from symdiff.ir.functions import COSH, EXP, LOG, MAXIMUM
 from symdiff.ir.plain import as_ball
 
 x, y = var("x"), var("y")
@@ -55,9 +56,9 @@ def test_a_kink_at_which_a_formula_is_wrong(wrong: float) -> None:
 
 def test_two_kinks_at_which_a_formula_is_wrong_where_they_meet() -> None:
     found = sought(
-        abs_(x) + abs_(y),
-        lambda x, y: sign(x) + (x == 0 and y == 0),
-        lambda x, y: sign(y),
+        abs_(x) + abs_(y) / (1 + abs_(x)),
+        lambda x, y: sign(x) * (1 - abs(y) / (1 + abs(x)) ** 2) + (x == 0 and y == 0),
+        lambda x, y: sign(y) / (1 + abs(x)),
     )
     assert holds(found, (0.0, 0.0))
     assert not holds(found, (0.0, 1.0)) and not holds(found, (1.0, 0.0))
@@ -165,7 +166,7 @@ def test_many_places_that_share_a_coordinate_are_joined_in_linear_work() -> None
 
         sys.setprofile(called)
         try:
-            found = list(module._several(places, True))
+            found = list(several(places, True, set()))
         finally:
             sys.setprofile(None)
         assert len(found) == 1
@@ -181,3 +182,18 @@ def test_values_beside_a_point_are_those_of_plain_python() -> None:
         found = lines.beside(there, by, as_ball(moved[by]), 256)[lines.roots[0]]
         a, b = moved
         assert float(found.mid()) == pytest.approx(math.log(math.cosh(b)) * a + abs(a - b))
+
+
+def test_which_places_matter_where_they_meet() -> None:
+    u, v = ir.var("u"), ir.var("v")
+    one, other = MAXIMUM(u, ir.ZERO), ir.abs_(v)
+    outer = MAXIMUM(one - ir.ONE, ir.ZERO)
+    places = [Place(ir.eq(e, ir.ZERO), (e,), e) for e in (one, other, outer)]
+    assert independent(places, [other + outer]) == {places[1]}
+    two = places[:2]
+    assert independent(two, [EXP(one) * other + outer * 2]) == {places[1]}
+    assert independent(two, [EXP(one) * other**2]) == set(two)
+    assert independent(two, [one / other]) == set()
+    assert pairs_of(two, set(two)) == [] and pairs_of(two, {places[0]}) == [tuple(two)]
+    assert pairs_of(places, set())[0] == (places[0], places[2])
+    assert list(several(two, True, set(two))) == [] and len(list(several(two, True, set()))) == 0

@@ -150,3 +150,21 @@ def test_steps_of_users(f: Callable[..., float], slope: float) -> None:
 def test_the_square_of_a_continuous_product() -> None:
     s = symgrad(lambda x: (np.sign(x) * np.expm1(x)) ** 2)
     assert s.hessian(0.0) == pytest.approx(2.0, rel=1e-14)
+
+
+def test_kinks_that_do_not_depend_on_each_other_meet_without_a_question() -> None:
+    """However many, at one point; those that are computed from others are asked about."""
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(40, 3)), rng.normal(size=40)
+
+    def one_layer(w: Any) -> Any:
+        return np.sum((np.sum(np.maximum(x @ w, 0.0), axis=1) - y) ** 2)
+
+    def two_layers(w: Any) -> Any:
+        return np.sum(np.maximum(np.sum(np.maximum(x @ w, 0.0), axis=1), 0.0))
+
+    zero = np.zeros((3, 2))
+    for f, want in ((one_layer, -np.tile((y @ x)[:, None], 2)), (two_layers, np.tile(x.sum(axis=0)[:, None] / 2, 2))):  # fmt: skip
+        g = symgrad(f).grad
+        g(rng.normal(size=(3, 2)))
+        np.testing.assert_allclose(g(zero), want, rtol=1e-13)
