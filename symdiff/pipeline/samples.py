@@ -37,7 +37,7 @@ MANY_FLIPS, MAX_FLIPS = 2000, 16
 there are more, of each expression."""
 OFFSETS = tuple(range(1, 17))
 """Points at distance 10**-k from a singular point, for these k."""
-TRIES = 4096
+FIRST, TRIES = 64, 4096
 SINKING = 20
 """Steps towards a minimum after which it is left, if its size is not half of its surroundings."""
 CLOSE = 1e-6
@@ -154,11 +154,11 @@ def bases(
     found: list[Point] = []
     for scale in (1.0, 4.0):
         tries = np.array([[scale * rng.uniform(0.3, 2) for _ in params] for _ in range(64)])
-        tries, signed = _short(tries), _short(ordinary(TRIES, n))
-        for k, name in enumerate(params):
-            if scale == 1 and name in defaults:
-                tries[:, k] = signed[:, k] = defaults[name]
-        for points in (tries, signed):
+        signed = ordinary(TRIES, n)
+        for points in map(_short, (tries, signed[:FIRST], signed[FIRST:])):
+            for k, name in enumerate(params):
+                if scale == 1 and name in defaults:
+                    points[:, k] = defaults[name]
             good = points[test(points)]
             if len(good):
                 found.append(tuple(map(float, good[0])))

@@ -694,7 +694,7 @@ def f(x):
 model.py:2:5: the function raises NotImplementedError when traced
     raise NotImplementedError
     ^
-hint: it does so for every real argument
+hint: the error does not depend on the values of real arguments
 """,
     ),
     "false_assertion": (

@@ -55,6 +55,62 @@ assert len(results) == 6
 """
 
 
+# Ctrl-C in the first call of a function, at several times after it began: the next call is as if it were the first.
+BY_THE_USER = """
+import math, signal
+import numpy as np
+from symdiff import symgrad
+
+
+def of_numbers(c):
+    def f(x):
+        total = 0.0
+        for k in range(1, 8):
+            total = total + math.sin(k * x) / (c + x * x)
+            if total > 0.5 * k:
+                total = total / (1 + x * x)
+        return total
+
+    return f
+
+
+def of_arrays(c):
+    def f(x):
+        s = np.zeros(len(x) + 1)
+        for i in range(len(x)):
+            s[i + 1] = s[i] * np.exp(-c * x[i]) + np.sin(x[i])
+        return np.sum(s * s)
+
+    return f
+
+
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+interrupted = 0
+for after in (0.05, 0.3):
+    for f, x in ((of_numbers(after), 0.7), (of_arrays(after), np.array([0.3, 0.9]))):
+        g = symgrad(f, cache=False).grad
+        try:
+            signal.setitimer(signal.ITIMER_REAL, after)
+            try:
+                g(x)
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+        except KeyboardInterrupt:
+            interrupted += 1
+        step = 1e-6 if isinstance(x, float) else np.array([1e-6, 0.0])
+        expected = (f(x + step) - f(x - step)) / 2e-6
+        assert math.isclose(np.ravel(g(x))[0], expected, rel_tol=1e-7)
+assert interrupted
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
+def test_a_function_whose_first_call_was_interrupted_is_usable(tmp_path):
+    script = tmp_path / "by_the_user.py"
+    script.write_text(BY_THE_USER, encoding="utf-8")
+    subprocess.run([sys.executable, str(script)], check=True, timeout=120)
+
+
 # A signal that comes in each call of one of llvmlite's functions, where it has done its work and
 # that is not written down yet: in the main thread its text would be freed twice.
 AT_EACH_CALL = """

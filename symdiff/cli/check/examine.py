@@ -15,8 +15,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from symdiff.api.function import SymbolicFunction
 from symdiff.cli.check.findings import DIGITS_LOST, NOT_FINITE
 from symdiff.diagnostics.certify import answers_of, derivatives, output_labels, reference
@@ -196,13 +194,11 @@ class Examiner:
         known = self._near.setdefault(point, [])
         for k, step in enumerate(s * n for n in NUDGES for s in (1, -1)):
             if k == len(known):
-                moves = (step + (j * step) // 3 * (-1) ** j for j in range(len(point)))
-                moved = from_ordinal(
-                    [int(ordinal(x)) + m for x, m in zip(point, moves, strict=True)]
-                )
-                if not np.isfinite(moved).all():
+                moves = [step + (j * step) // 3 * (-1) ** j for j in range(len(point))]
+                moved = from_ordinal(ordinal(point) + moves).tolist()
+                if not all(map(math.isfinite, moved)):
                     moved = point
-                known.append((abs(step), self.truth([float(x) for x in moved])))
+                known.append((abs(step), self.truth(moved)))
             yield known[k]
 
 

@@ -34,6 +34,10 @@ FEW = 3
 CLOSE, MOST = 1e-10, 200
 """The relative size of steps at which Newton's method ends, and the largest number of steps."""
 
+WIDTH, NEAR_BOUNDS = 1e-5, 1e-4
+"""The width of the interval at which a search between bounds ends, and the relative distance from a
+bound where the minimum may be at it."""
+
 
 class Result(NamedTuple):
     """The part of the result of `scipy.optimize.root` and similar functions that is supported."""
@@ -281,13 +285,14 @@ def minimize(
 
 
 def minimize_scalar(
-    fun: Any, bracket: Any = None, bounds: None = None, args: Any = (), method: Any = None,
+    fun: Any, bracket: Any = None, bounds: Any = None, args: Any = (), method: Any = None,
     tol: Any = None, options: Any = None,
 ) -> Any:  # fmt: skip
     """The minimum, from the least point of the bracket; SciPy begins with 0 and 1."""
-    if bounds is not None:
-        raise TypeError("minimize_scalar() with bounds is not supported: give a bracket")
     more = _tuple(args)
+    if bounds is not None:
+        x = _between(fun, bounds[0] * 1.0, bounds[1] * 1.0, more)
+        return Result(x, fun(x, *more))
     start, least = 0.0, fun(0.0, *more)
     if bracket is not None:
         start, least = bracket[0] * 1.0, fun(bracket[0] * 1.0, *more)
@@ -297,6 +302,67 @@ def minimize_scalar(
             start, least = x * 1.0, value
     (x,) = _argmin(lambda x, *more: fun(x[0], *more), [start], more)
     return Result(x, fun(x, *more))
+
+
+def _between(f: Any, low: Any, high: Any, args: Any) -> Any:
+    """A minimum between bounds, or the bound at which it is."""
+    room_of_minima()
+
+    def slopes(x: Any, *more: Any) -> Any:
+        return gradient(lambda x, *more: f(x[0], *more), x, more)
+
+    near = stop_gradient(_by_parabolas(f, low, high, args))
+    margin = NEAR_BOUNDS * (1.0 + abs(near))
+    if near - low <= margin and slopes(np.array([low]), *args)[0] >= 0:
+        return low
+    if high - near <= margin and slopes(np.array([high]), *args)[0] <= 0:
+        return high
+    return refined(slopes, np.array([near]), args)[0]
+
+
+def _by_parabolas(f: Any, low: Any, high: Any, args: Any) -> Any:
+    """A minimum by parabolas through three points and golden sections, as SciPy takes them (Brent,
+    Algorithms for Minimization without Derivatives, 1973, chapter 5)."""
+    golden = (3.0 - np.sqrt(5.0)) / 2
+    x = low + golden * (high - low)
+    second = third = x
+    value = f(x, *args)
+    of_second = of_third = value
+    step = before = 0.0
+    count, is_open = 1, True
+    while is_open:
+        middle, least = (low + high) / 2, 1.48e-8 * abs(x) + WIDTH / 3
+        p, q = 0.0, 0.0
+        if abs(before) > least:
+            r = (x - second) * (value - of_third)
+            s = (x - third) * (value - of_second)
+            p, q = (x - third) * s - (x - second) * r, 2.0 * (s - r)
+            p, q = -p if q > 0 else p, abs(q)
+        is_parabola = abs(p) < abs(q * before / 2) and p > q * (low - x) and p < q * (high - x)
+        if is_parabola:
+            before, step = step, p / q
+            if x + step - low < 2 * least or high - x - step < 2 * least:
+                step = least if middle >= x else -least
+        else:
+            before = low - x if x >= middle else high - x
+            step = golden * before
+        size = max(abs(step), least)
+        there = x + size if step >= 0 else x - size
+        found = f(there, *args)
+        if found <= value:
+            low, high = (x, high) if there >= x else (low, x)
+            third, of_third, second, of_second = second, of_second, x, value
+            x, value = there, found
+        else:
+            low, high = (there, high) if there < x else (low, there)
+            if found <= of_second or second == x:
+                third, of_third, second, of_second = second, of_second, there, found
+            elif found <= of_third or third in (x, second):
+                third, of_third = there, found
+        least = 1.48e-8 * abs(x) + WIDTH / 3
+        count = count + 1
+        is_open = abs(x - (low + high) / 2) > 2 * least - (high - low) / 2 and count < 500
+    return x
 
 
 def least_squares(

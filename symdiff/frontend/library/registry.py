@@ -171,7 +171,7 @@ def _entries() -> dict[str, Implementation]:
     for op in functions.TABLE:
         entries |= {name: _elementary(op) for name in op.names}
     entries |= {name: shorthand(f) for name, f in functions.COMPOSITES.items()}
-    written = holomorphic.CMATH | fourier.TRANSFORMS
+    written = holomorphic.CMATH | fourier.TRANSFORMS | holomorphic.SCIPY
     entries |= {name: _composed(f, 0) for name, f in written.items()}
     entries |= (
         complex_calls.NAMES
@@ -270,10 +270,6 @@ _HINTS: tuple[tuple[Any, str], ...] = (
     *((function, _ROOTS) for function in (np.roots, np.linalg.eig, np.linalg.eigvals)),
     (np.nditer, "loop over a.flat, or over np.ndindex(a.shape)"),
 )
-_UFUNC_HINTS = {
-    "wofz": "the real part at x + 1j*y with y >= 0 is sqrt(pi)*voigt_profile(x, sqrt(0.5), y)",
-}
-"""By the names of functions of SciPy's, which is not imported for them."""
 MODULE_HINTS = {
     "time": _FROZEN,
     "datetime": _FROZEN,
@@ -292,8 +288,6 @@ def hint(function: Any) -> str:
     for known, text in _HINTS:
         if function is known:
             return text
-    if isinstance(function, np.ufunc) and function.__name__ in _UFUNC_HINTS:
-        return _UFUNC_HINTS[function.__name__]
     owner = type(getattr(function, "__self__", None))
     for module in (getattr(function, "__module__", None), owner.__module__):
         for name, text in MODULE_HINTS.items():

@@ -9,7 +9,7 @@ from typing import Any
 
 from symdiff import ir
 from symdiff.errors import UnsupportedError
-from symdiff.frontend.loops import appended_lists, sequences, slots
+from symdiff.frontend.loops import appended_lists, growth, sequences, slots
 from symdiff.frontend.loops import kept as kept_loops
 from symdiff.frontend.loops.appended_lists import Growing
 from symdiff.frontend.syntax import containers, expressions, generators, special_methods
@@ -56,6 +56,13 @@ def run_for(t: Tracer, node: ast.For) -> None:
             return
         if t.loops:
             raise Retrace(what="a loop cannot be kept", loops=False)
+    if (
+        isinstance(iterable, range)
+        and len(iterable) > FEW
+        and not t.lazy
+        and _growing(t, node, iterable)
+    ):
+        return
     if isinstance(iterable, range) and appended_lists.conditional(t, node.body):
         try:
             with t.attempt():
@@ -178,6 +185,20 @@ def _kept(t: Tracer, node: ast.For, found: Unknown) -> bool:
     try:
         with t.attempt():
             _loop(t, node, found)
+    except (Refused, UnsupportedError):
+        return False
+    return True
+
+
+def _growing(t: Tracer, node: ast.For, steps: range) -> bool:
+    """Keep a loop if its formula would grow with each iteration; return whether it does."""
+    before, start = t.block, len(t.block)
+    try:
+        with t.attempt():
+            _loop(t, node, sequences.of_range(steps))
+            made = (s for s in before[start:] if isinstance(s, loop_program.Loop))
+            if not any(map(growth.grows, made)):
+                raise Refused("the loop is unrolled")
     except (Refused, UnsupportedError):
         return False
     return True

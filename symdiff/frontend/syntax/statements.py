@@ -393,7 +393,7 @@ def _raise(t: Tracer, node: ast.Raise) -> None:
     if t.path is TRUE and not t.levels:
         said = _said(t, node)
         text = f"the function raises {name}".rstrip() + " when traced" + (said and f": {said}")
-        t.refuse(text, "it does so for every real argument")
+        t.refuse(text, "the error does not depend on the values of real arguments")
     leaves = loop_program.leaves((t.path,))
     kind = "value"
     if not leaves or any(e.op is ir.VAR for e in leaves):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,7 @@ class Tracer(Conditions):
         block, statements, steps, written = self.block, len(self.block), self.steps, len(self.written)  # fmt: skip
         log: dict[Memory, Expr | None] = {}
         self.memories.append(log)
-        frame.env = dict(env)
+        frame.env, frame.flow = dict(env), copy(flow)
         region = self.enter(TRUE)
         region.transparent = transparent
         try:

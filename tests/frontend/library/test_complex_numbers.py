@@ -11,6 +11,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+import scipy.special
 
 from symdiff import symgrad
 from symdiff.errors import UnsupportedError
@@ -279,3 +280,23 @@ def mathematical(x):
 def test_refusals(fun, message):
     with pytest.raises(UnsupportedError, match=message):
         capture(fun)
+
+
+@pytest.mark.parametrize("z", [0.5 + 0.3j, -2 + 0.1j, 1 - 1j, 30 + 5j, 0j])
+def test_the_function_of_faddeeva(z: complex) -> None:
+    x, y = z.real, z.imag
+    w = complex(mpmath.exp(-(mpmath.mpc(z) ** 2)) * mpmath.erfc(-1j * mpmath.mpc(z)))
+    slope = complex(-2 * mpmath.mpc(z) * w + 2j / mpmath.sqrt(mpmath.pi))
+    real = symgrad(lambda x, y: scipy.special.wofz(x + 1j * y).real)
+    imag = symgrad(lambda x, y: scipy.special.wofz(complex(x, y)).imag)
+    assert (real(x, y), imag(x, y)) == pytest.approx((w.real, w.imag), rel=1e-15)
+    assert real.grad(x, y) == pytest.approx((slope.real, -slope.imag), rel=1e-12, abs=1e-15)
+    assert imag.grad(x, y) == pytest.approx((slope.imag, slope.real), rel=1e-12, abs=1e-15)
+
+
+def test_the_function_of_faddeeva_of_arrays_and_reals() -> None:
+    x = np.array([0.1, 0.5, 2.0])
+    f = symgrad(lambda x: np.sum(abs(scipy.special.wofz(x + 0.2j)) ** 2))
+    assert f(x) == pytest.approx(np.sum(abs(scipy.special.wofz(x + 0.2j)) ** 2), rel=1e-13)
+    g = symgrad(lambda x: scipy.special.wofz(x).imag)
+    assert g(0.4) == pytest.approx(scipy.special.wofz(0.4).imag, rel=1e-15)

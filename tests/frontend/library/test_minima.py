@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,20 @@ def test_a_minimum_of_one_variable() -> None:
     x = f(1.0)
     assert 2 * (x - 1) + 4 * x**3 == pytest.approx(0.0, abs=1e-15)
     assert f.grad(1.0) == pytest.approx(2 / (2 + 12 * x * x), rel=1e-14)
+
+
+@pytest.mark.parametrize(("f", "x", "slope"), [
+    (lambda a: minimize_scalar(lambda x: (x + a) ** 2, bounds=(a, 3), method="bounded").x, 1.3, 1.0),
+    (lambda a: minimize_scalar(lambda x: -x * a, bounds=(0, a**2)).x, 1.69, 2.6),
+    (lambda a: minimize_scalar(lambda x, b: np.exp(x) - b * x, bounds=(-1, 6), args=(a,)).x,
+     math.log(1.3), 1 / 1.3),
+    (lambda a: minimize_scalar(lambda x: np.cos(a * x), bounds=(-1.0, 6.0)).x,
+     math.pi / 1.3, -math.pi / 1.69),
+], ids=["lower", "upper", "inside", "a wave"])  # fmt: skip
+def test_a_minimum_between_bounds(f: Any, x: float, slope: float) -> None:
+    assert f(1.3) == pytest.approx(x, abs=3e-5)  # SciPy's own tolerance
+    assert symgrad(f)(1.3) == pytest.approx(x, rel=1e-14)
+    assert symgrad(f).grad(1.3) == pytest.approx(slope, rel=1e-12)
 
 
 def test_the_value_at_a_minimum_has_the_slope_of_the_envelope() -> None:

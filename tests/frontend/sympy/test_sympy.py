@@ -247,8 +247,8 @@ def test_parameters() -> None:
 
 def test_programs_print_as_assignments():
     def nested(x):
-        for _ in range(60):
-            x = np.sin(x) + np.cos(x) / 3
+        for c in [3] * 60:
+            x = np.sin(x) + np.cos(x) / c
         return x
 
     lines = str(symgrad(nested).program).splitlines()

@@ -196,14 +196,18 @@ _KEPT: dict[str, Callable[..., Any]] = {"astype": _astype, "tolist": _listed, "i
 
 
 # ------------------------------------------------------------------------- calls
-@functools.lru_cache(maxsize=2)
-def _table(with_scipy: bool) -> dict[int, tuple[Any, Any]]:
-    """Implementations for complex arguments, by the identity of the functions; those of `scipy.fft`
-    once the user has imported it."""
+_OF_SCIPY = ("scipy.fft", "scipy.special")
+
+
+@functools.lru_cache(maxsize=4)
+def _table(loaded: tuple[str, ...]) -> dict[int, tuple[Any, Any]]:
+    """Implementations for complex arguments, by the identity of the functions; those of SciPy's
+    modules once the user has imported them."""
     found: dict[int, tuple[Any, Any]] = {}
-    transforms = fourier.TRANSFORMS if with_scipy else fourier.NUMPY
-    for name, made in (holomorphic.TABLE | transforms).items():
+    for name, made in (holomorphic.TABLE | fourier.TRANSFORMS | holomorphic.SCIPY).items():
         module, _, rest = name.partition(".")
+        if module == "scipy" and name.rpartition(".")[0] not in loaded:
+            continue
         owner: Any = importlib.import_module(module)
         for part in rest.split("."):
             owner = getattr(owner, part)
@@ -318,7 +322,7 @@ def called(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, An
     else:
         complex_given = any(map(is_complex, (*args, *kwargs.values())))
     if complex_given:
-        found = _table("scipy.fft" in sys.modules).get(id(function))
+        found = _table(tuple(m for m in _OF_SCIPY if m in sys.modules)).get(id(function))
         if found is not None and found[0] is function:
             return found[1](t, *args, **kwargs)
         return NotImplemented

@@ -23,7 +23,13 @@ from symdiff.frontend.library.complex_numbers.of_operators import (
     subtract,
     unequal,
 )
+from symdiff.frontend.library.primitives import exact
 from symdiff.frontend.trace.values import is_complex
+from symdiff.ir import ZERO
+from symdiff.ir.functions.faddeeva import FADDEEVA_IMAG, FADDEEVA_REAL
+
+_faddeeva_real = exact(lambda x, y: FADDEEVA_REAL(ZERO, x, y))
+_faddeeva_imag = exact(lambda x, y: FADDEEVA_IMAG(ZERO, x, y))
 
 
 # ----------------------------------------------------------------------- parts
@@ -162,6 +168,12 @@ def atanh(z: Any) -> Any:
     return pair(real, np.arctan2(2 * y, (1 - x) * (1 + x) - y * y) / 2)
 
 
+def wofz(z: Any) -> Any:
+    """Faddeeva's function."""
+    x, y = (z.real, z.imag) if is_complex(z) else (z, 0.0 * z)
+    return pair(_faddeeva_real(x, y), _faddeeva_imag(x, y))
+
+
 # ------------------------------------------------------------------ truth values
 def isfinite(z: Any) -> Any:
     return np.logical_and(np.isfinite(z.real), np.isfinite(z.imag))
@@ -282,6 +294,9 @@ TABLE: dict[str, Any] = {
 CMATH: dict[str, Any] = {f"cmath.{name}": f for name, f in _OF_CMATH.items()}
 """Functions of cmath."""
 
+SCIPY: dict[str, Any] = {"scipy.special.wofz": wofz}
+"""Functions of SciPy's, of real and complex arguments."""
+
 BY_PARTS = frozenset((
     "sum", "mean", "cumsum", "reshape", "ravel", "transpose", "squeeze", "moveaxis", "swapaxes",
     "expand_dims", "flip", "flipud", "fliplr", "roll", "tile", "repeat", "diag", "diagonal",
@@ -292,4 +307,4 @@ BY_PARTS = frozenset((
 ))  # fmt: skip
 """Functions of NumPy that act on both parts alike."""
 
-__all__ = ["BY_PARTS", "CMATH", "OPERATORS", "TABLE"]
+__all__ = ["BY_PARTS", "CMATH", "OPERATORS", "SCIPY", "TABLE"]
