@@ -50,9 +50,9 @@ from symdiff.passes.simplify import (
     on_domain,
     radicals,
     rules,
-    simplify,
     truth,
 )
+from symdiff.passes.simplify.simplify import simplify
 
 Outputs = tuple[Expr, ...]
 

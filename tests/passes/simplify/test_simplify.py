@@ -18,9 +18,9 @@ from symdiff.ir import Expr
 from symdiff.ir import functions as fn
 from symdiff.ir.formula_text import Formulas
 from symdiff.ir.identities import U, V
-from symdiff.passes.simplify import simplify as shorten
 from symdiff.passes.simplify.check import equal
 from symdiff.passes.simplify.rules import IDENTITIES
+from symdiff.passes.simplify.simplify import simplify as shorten
 from symdiff.passes.simplify.truth import tidied
 from symdiff.pipeline import readable_formulas as formulas
 
