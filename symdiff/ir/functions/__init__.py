@@ -26,11 +26,14 @@ its family and its name in `ENTRIES` there (docs/extending.md). Formulas: NIST D
 `shares`          shares of distributions of the plane and of the circle
 `lambert`         Lambert's W
 `marks`           operations that passes put into formulas and that nobody calls
-`table`           all of them in one table, and the domain of each
+`all_functions`   all of them in one table, and the domain of each
 `composites`      names that are shorthands for combinations of entries
 """
 
 from symdiff.ir.functions.airy import *  # noqa: F403
+from symdiff.ir.functions.all_functions import BUILTIN as BUILTIN
+from symdiff.ir.functions.all_functions import TABLE as TABLE
+from symdiff.ir.functions.all_functions import domain as domain
 from symdiff.ir.functions.bessel import *  # noqa: F403
 from symdiff.ir.functions.composites import *  # noqa: F403
 from symdiff.ir.functions.elliptic import *  # noqa: F403
@@ -49,8 +52,5 @@ from symdiff.ir.functions.roots_and_norms import *  # noqa: F403
 from symdiff.ir.functions.selection import *  # noqa: F403
 from symdiff.ir.functions.shares import *  # noqa: F403
 from symdiff.ir.functions.sinc import *  # noqa: F403
-from symdiff.ir.functions.table import BUILTIN as BUILTIN
-from symdiff.ir.functions.table import TABLE as TABLE
-from symdiff.ir.functions.table import domain as domain
 from symdiff.ir.functions.trigonometric import *  # noqa: F403
 from symdiff.ir.functions.zeta import *  # noqa: F403

@@ -221,7 +221,7 @@ class WindowSimplifier:
         for wave in work.waves(value):
             if self.costs.length(wave) < self.costs.length(best) + WORSE:
                 found += wave, self._again(wave)
-        if (other := waves.apart(work.frame, e)) is not None:
+        if (other := waves.of_half_sums(work.frame, e)) is not None:
             found.append(self._again(other))
         return found
 

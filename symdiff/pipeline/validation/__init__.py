@@ -2,7 +2,7 @@
 
 The contract: before the first result of a kernel is handed out, its formulas are compared
 with those of the program as captured (before guards, cancelling, completing and rewriting)
-and the textbook's chain rule of it (`chain`), in ball arithmetic (`trial`), at points chosen
+and the textbook's chain rule of it (`chain`), in ball arithmetic (`oracle`), at points chosen
 to hurt (`points`); then its machine code is, on the same points. Where they are proven to
 differ, the stage that did it is found by switching stages off (`stages`), stays switched off
 for this function, and a `ValidationWarning` says so. The budget counts operations, and what
@@ -26,7 +26,7 @@ was found is kept on disk with the kernel. `settings` says how thoroughly.
 `seen`          What compared calls have shown, and what they found wrong
 `settings`      How thoroughly translations are validated: `symdiff.options(validate=...)`
 `stages`        Which stage is at fault: switch one off after the other until what is left is right
-`trial`         A function as captured and as it is to be compiled, in balls at points c...
+`oracle`        True values of the captured program, in balls at points chosen to hurt
 `tried_arguments`  Arguments of a first call: smaller ones of the same kind, and how they are passed
 `untaken_branches`  Branches of a function of numbers that no compared call took
 """
