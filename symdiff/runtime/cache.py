@@ -23,6 +23,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from symdiff.ir.pass_lists import replaced
 from symdiff.runtime import package
 
 LIMIT = 256 * 2**20
@@ -77,8 +78,11 @@ def limit() -> int:
 
 
 def key(*parts: object) -> str:
-    """A name for what was compiled by this package; the parts' `repr` must tell all about it."""
-    return hashlib.blake2b(repr((_digest(), parts)).encode(), digest_size=20).hexdigest()
+    """A name for what was compiled by this package, with the passes that it has now; the parts' `repr` must tell
+    all about it."""
+    return hashlib.blake2b(
+        repr((_digest(), replaced(), parts)).encode(), digest_size=20
+    ).hexdigest()
 
 
 @functools.cache
