@@ -36,7 +36,7 @@ from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.familiar import readable, with_like_terms
 from symdiff.passes.simplify.known_bases import BASES, as_exponentials, of_numbers
 from symdiff.passes.simplify.on_domain import as_powers
-from symdiff.passes.simplify.rules import SHIFTED, shifted
+from symdiff.passes.simplify.rules import COMPLEMENTED, SHIFTED, complemented, shifted
 from symdiff.passes.simplify.window_by_window import Short, Windows, WindowSimplifier
 
 MAX_OPERATIONS = 400
@@ -159,7 +159,7 @@ def _short(
                 best = short
     before = start
     for _ in range(AGAIN):  # by other functions, or without a root, more may be found
-        first = of_numbers(best.formula)
+        first = complemented(of_numbers(best.formula))
         alike = first is best.formula and _functions(first) == _functions(before)
         if best.nonzero or alike:
             break
@@ -187,6 +187,7 @@ def _written_twice(e: Expr, start: Expr, other: Expr | None) -> tuple[list[Expr]
 def _other_forms(start: Expr, ops: set[ir.Op], with_powers: bool) -> list[Expr]:
     """Other forms of a formula from which shorter ones are searched."""
     forms = [shifted] if not ops.isdisjoint(SHIFTED) else []
+    forms += [complemented] if not ops.isdisjoint(COMPLEMENTED) else []
     forms += [of_numbers, as_exponentials] if not ops.isdisjoint(BASES) else []
     forms += [as_powers] if with_powers else []
     return [made for form in forms if (made := form(start)) is not start]
