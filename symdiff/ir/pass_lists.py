@@ -22,7 +22,6 @@ from symdiff.version import STARTED
 
 P = TypeVar("P")
 C = TypeVar("C")
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
