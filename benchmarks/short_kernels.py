@@ -25,7 +25,7 @@ from workloads import WORKLOADS, Workload
 from symdiff import ir, symgrad
 from symdiff.ir import Expr
 from symdiff.ir.program import OptimizedProgram, Program
-from symdiff.passes.simplify import simplify
+from symdiff.passes.simplify.simplify import simplify
 from symdiff.pipeline import readable_formulas as formulas
 from symdiff.pipeline import scalar as pipeline
 

@@ -102,9 +102,9 @@ def main() -> None:
     from symdiff import ir
     from symdiff.frontend.formula.parse import parse
     from symdiff.ir.formula_text import Formulas
-    from symdiff.passes.simplify import short_forms
     from symdiff.passes.simplify.decimals import decimals_of
     from symdiff.passes.simplify.on_domain import logarithms_apart
+    from symdiff.passes.simplify.simplify import short_forms
     from symdiff.pipeline import readable_formulas as formulas
     from symdiff.pipeline import scalar as pipeline
 

@@ -80,8 +80,8 @@ class VerificationError(SymdiffError):
         the kinds of its arguments.
     """
 
-    apart = math.inf
-    """How far the two numbers are from each other, if it was two numbers."""
+    difference = math.inf
+    """How much the two numbers differ, if it was two numbers."""
 
     def __init__(
         self, message: str, location: Location | None = None, hint: str = "", lasting: bool = True

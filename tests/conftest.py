@@ -111,11 +111,28 @@ def _nothing_kept() -> None:
 
 
 @pytest.fixture(autouse=True)
-def _compiled_only(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def _own_cache(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Tests that patch something keep what they compile to themselves: the keys of the cache tell the source of the
+    package, and whether passes are replaced, but not what else is."""
+    if "monkeypatch" not in request.fixturenames:
+        yield
+        return
+    with (
+        tempfile.TemporaryDirectory(prefix="symdiff-cache-", ignore_cleanup_errors=True) as folder,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setenv("SYMDIFF_CACHE_DIR", folder)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _compiled_only(request: pytest.FixtureRequest) -> Iterator[None]:
     """What the compiler refuses stays refused, as tests of refusals ask for: functions are run by values in
     tests/by_value only, or where a test says by_value=True. The default of users is to run them."""
-    if "by_value" not in request.path.parts:
-        monkeypatch.setattr("symdiff.api.by_values.WHEN_REFUSED", False)
+    with pytest.MonkeyPatch.context() as patch:
+        if "by_value" not in request.path.parts:
+            patch.setattr("symdiff.api.by_values.WHEN_REFUSED", False)
+        yield
 
 
 @pytest.fixture

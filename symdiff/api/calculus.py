@@ -13,7 +13,7 @@ from symdiff.errors import SymdiffError, outermost
 from symdiff.frontend.formula.parse import parse
 from symdiff.ir import Expr
 from symdiff.ir.program import Program, map_objects
-from symdiff.passes.simplify import Short
+from symdiff.passes.simplify.window_by_window import Short
 from symdiff.pipeline import readable_formulas as formulas
 from symdiff.pipeline import single_passes
 

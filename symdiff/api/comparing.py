@@ -271,8 +271,8 @@ class _Call:
         program = source.raw(static, shapes)
         if isinstance(program, LoopProgram):
             return None
-        trial = source.trial(static, shapes, source.optimized(static, shapes))
-        if trial is None or trial.smooth is None:
+        oracle = source.oracle(static, shapes, source.optimized(static, shapes))
+        if oracle is None or oracle.smooth is None:
             return None
-        meant: Program = replace(program, outputs=trial.smooth)
-        return meant
+        repaired: Program = replace(program, outputs=oracle.smooth)
+        return repaired

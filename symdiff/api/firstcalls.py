@@ -193,7 +193,7 @@ def replaced(
             return True
         optimized = self._emitted[key][0]
         wrong = unsound(
-            self.__name__, kernel, lambda: self._source.trial(static, shapes, optimized)
+            self.__name__, kernel, lambda: self._source.oracle(static, shapes, optimized)
         )
         if wrong is None:
             kernel.validated = made

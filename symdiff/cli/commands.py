@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from symdiff.cli.targets import Subject
     from symdiff.ir import Expr
     from symdiff.ir.program import Program
-    from symdiff.passes.simplify import Short
+    from symdiff.passes.simplify.window_by_window import Short
 
 FORMATS = ("text", "latex", "python", "c", "json")
 
@@ -552,7 +552,7 @@ def _sharing_most(shorts: Sequence[Short]) -> Sequence[Short]:
     """Several results as the formulas that take fewer operations together: each as short as it
     gets, or as they were before, which may share more, with what they share made short."""
     from symdiff.codegen.common.naming import fewest, put_back
-    from symdiff.passes.simplify import simplify
+    from symdiff.passes.simplify.simplify import simplify
 
     if len(shorts) < 2:
         return shorts

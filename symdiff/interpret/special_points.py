@@ -64,9 +64,7 @@ LOGIC = (ir.AND, ir.OR, ir.NOT)
 EDGES = (ATAN2, ACOS, ASIN)
 """Functions without a derivative at the edges of their domains, though functions of them may have one."""
 DIGITS = 2**11
-"""One over the unit of the coordinates of general points,"""
-POWERS = (0.125, 8.0)
-"""and those of one coordinate of each."""
+"""One over the unit of the coordinates of general points."""
 BESIDE, SMOOTH = 1e-5, 1e-3
 """How far from a thin band a formula is evaluated, and by how much it may change."""
 SIZES = (0.25, 1.75)

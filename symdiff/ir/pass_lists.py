@@ -3,18 +3,25 @@ switches off what is at fault.
 
 A pass takes a program, or a part of one, and the context of its pipeline, and returns the changed program.
 Both are of any type: `pipeline.scalar` runs passes on programs, `loops.simplify.block_by_block` on blocks.
+
+Modules with lists of passes are watched: where a pass or a function that passes call is replaced, or a list has
+other passes, keys of what is kept on disk say so (`replaced`).
 """
 
 from __future__ import annotations
 
+import marshal
+import sys
 import time
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any, Generic, TypeVar
+
+from symdiff.version import STARTED
 
 P = TypeVar("P")
 C = TypeVar("C")
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,4 +121,37 @@ def _suspicion(p: Pass[Any, Any]) -> int:
     return p.suspicion
 
 
-__all__ = ["Log", "Pass", "Stage", "run", "switches", "through"]
+_watched: dict[str, dict[str, Any]] = {}
+"""The functions and lists of modules with passes, as they were imported."""
+
+
+def watch(module: str) -> None:
+    """Remember the functions and lists that a module has now."""
+    names = vars(sys.modules[module]).items()
+    _watched[module] = {n: v for n, v in names if isinstance(v, FunctionType | tuple)}
+
+
+def replaced() -> list[tuple[str, str, Any]]:
+    """What watched modules have in place of what was imported: where, its name, and what it is."""
+    return [
+        (module, name, _described(now))
+        for module, names in _watched.items()
+        for name, was in names.items()
+        if (now := getattr(sys.modules[module], name, None)) is not was
+    ]
+
+
+def _described(value: Any) -> Any:
+    """The same text in each process for the same code; for what is more than code, in no other process."""
+    if isinstance(value, tuple):
+        return tuple(map(_described, value))
+    if isinstance(value, Pass):
+        return value.name, _described(value.run), _described(value.instead)
+    if isinstance(value, FunctionType) and not (
+        value.__closure__ or value.__defaults__ or value.__kwdefaults__
+    ):
+        return marshal.dumps((value.__code__, value.__name__), 2)
+    return None if value is None else (id(value), STARTED)
+
+
+__all__ = ["Log", "Pass", "Stage", "replaced", "run", "switches", "through", "watch"]

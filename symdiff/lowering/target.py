@@ -87,10 +87,6 @@ def nearest_parts(
     return parts
 
 
-SMALL = 1024
-"""Numbers that a call takes and gives at most to be corrected at once (see
-`passes.accuracy.corrected_program`)."""
-
 UNDERFLOWS, OVERFLOWS = 0b10000, 0b1101
 """In the register of the processor's flags: the flag of underflow; those of overflow, division by zero, invalid
 operation."""

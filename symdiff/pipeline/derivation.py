@@ -55,13 +55,13 @@ class Sound:
     ----------
     without : the stages that are switched off, as they did not.
     key : names the optimized program on disk; None if it is not kept.
-    trial : the truth, for machine code; None if it has to be computed again, if there is none, or
+    oracle : the truth, for machine code; None if it has to be computed again, if there is none, or
         if nothing is validated.
     """
 
     without: frozenset[str] = frozenset()
     key: str | None = None
-    trial: Any = None
+    oracle: Any = None
 
 
 @dataclass(slots=True)
@@ -538,31 +538,31 @@ class Source:
         from symdiff.pipeline.validation.stages import checked
 
         found = checked(raw, self.path, emit, how == "full")
-        self.sound[id(raw)] = Sound(found.without, None, found.trial)
+        self.sound[id(raw)] = Sound(found.without, None, found.oracle)
         known = self.notes.get(id(raw))
         wrong = [] if known is None else guard_messages.wrong(known.guards)
         return found.optimized, wrong, found.without, found.fault
 
-    def trial(
+    def oracle(
         self, static: Mapping[str, Any], shapes: Shapes | None, optimized: OptimizedProgram
     ) -> Any:
         """The truth about an optimized program, for its machine code; None if there is none,
         and if not even the program as captured agrees with it."""
         raw = self.scalar(static, shapes)
         sound = self.sound.get(id(raw))
-        if sound is not None and sound.trial is not None:
-            return sound.trial
+        if sound is not None and sound.oracle is not None:
+            return sound.oracle
         from symdiff.pipeline import scalar as pipeline
-        from symdiff.pipeline.validation.stages import CAPTURED, trial_of
+        from symdiff.pipeline.validation.stages import CAPTURED, oracle_of
 
         off = frozenset() if sound is None else sound.without
         if CAPTURED in off:
             return None
         notes = pipeline.Notes(without=off)
         pipeline.simplified(raw, notes)  # for the guards
-        found = trial_of(raw, self.path, optimized, notes, mode() == "full")
+        found = oracle_of(raw, self.path, optimized, notes, mode() == "full")
         if sound is not None:
-            sound.trial = found
+            sound.oracle = found
         return found
 
 

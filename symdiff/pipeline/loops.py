@@ -38,7 +38,7 @@ from symdiff.ir.loop_program import (
     walk,
 )
 from symdiff.ir.names import Names, untaken
-from symdiff.ir.pass_lists import Log, Stage
+from symdiff.ir.pass_lists import Log, Stage, watch
 from symdiff.ir.program import Tree, needs_one_value
 from symdiff.ir.prune import pruned
 from symdiff.loops.context import Context
@@ -545,3 +545,6 @@ def stages(program: LoopProgram, wrt: Sequence[str], order: int = 1) -> list[Sta
     log = Log[LoopProgram]()
     final(of_order(log.run("capture", lambda: program), wrt, order, log), log)
     return log.stages
+
+
+watch(__name__)

@@ -45,7 +45,7 @@ def unpacked(
     optimized = OptimizedProgram(raw.name, params, nested, outputs, reference, apart, known)
     fault = None
     if seen is not None:
-        from symdiff.pipeline.validation.trial import Fault
+        from symdiff.pipeline.validation.oracle import Fault
 
         fault = Fault(*seen)
     return optimized, list(zip(texts, nodes, strict=True)), frozenset(off), fault

@@ -23,10 +23,11 @@ from symdiff.passes.complete.complete import readable_forms as closed_for_people
 from symdiff.passes.complete.removable import limits_at
 from symdiff.passes.differentiate import pushforward
 from symdiff.passes.guards.enclosing import Contexts
-from symdiff.passes.simplify import MAX_OPERATIONS, Short, short_forms, simplify
 from symdiff.passes.simplify.check import is_defined
 from symdiff.passes.simplify.decimals import as_written, decimals_of
 from symdiff.passes.simplify.on_domain import logarithms_apart
+from symdiff.passes.simplify.simplify import MAX_OPERATIONS, short_forms, simplify
+from symdiff.passes.simplify.window_by_window import Short
 from symdiff.pipeline.scalar import Notes, derivative, value
 
 MOST_POINTS = 4

@@ -20,7 +20,7 @@ from symdiff import ir
 from symdiff.ir import NAN, TRUE, Expr
 from symdiff.ir.functions import domain as domain_of
 from symdiff.ir.names import untaken
-from symdiff.ir.pass_lists import Log, Pass, Stage, run, switches, through
+from symdiff.ir.pass_lists import Log, Pass, Stage, run, switches, through, watch
 from symdiff.ir.plain import exactly
 from symdiff.ir.program import OptimizedProgram, Program, Tree, needs_one_value, with_corners
 from symdiff.loops.trees import joined, of_gradient, of_jacobian
@@ -550,6 +550,8 @@ def stages(program: Program, wrt: Sequence[str], order: int = 1) -> list[Stage[P
     optimized(found, notes)
     return log.stages
 
+
+watch(__name__)
 
 __all__ = [
     "Notes",

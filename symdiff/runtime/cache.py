@@ -23,6 +23,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from symdiff.ir.pass_lists import replaced
 from symdiff.runtime import package
 
 LIMIT = 256 * 2**20
@@ -44,10 +45,10 @@ _sizes: dict[Path, tuple[int, int]] = {}
 """Bytes in a folder as far as is known, and the kernels kept since that was counted."""
 
 
-_checked = [0]
-"""How many modules had been imported when the files were last found unchanged."""
-CHANGED = -1
-"""The same where they have changed: nothing is kept from then on, and nobody looks again."""
+_examined: set[str] = set()
+"""The modules that had been imported when the files were last found unchanged."""
+_changed: list[bool] = []
+"""Not empty where files have changed: nothing is kept from then on, and nobody examines them."""
 
 
 class Info(NamedTuple):
@@ -77,8 +78,11 @@ def limit() -> int:
 
 
 def key(*parts: object) -> str:
-    """A name for what was compiled by this package; the parts' `repr` must tell all about it."""
-    return hashlib.blake2b(repr((_digest(), parts)).encode(), digest_size=20).hexdigest()
+    """A name for what was compiled by this package, with the passes that it has now; the parts' `repr` must tell
+    all about it."""
+    return hashlib.blake2b(
+        repr((_digest(), replaced(), parts)).encode(), digest_size=20
+    ).hexdigest()
 
 
 @functools.cache
@@ -106,18 +110,20 @@ def _digest() -> str:
 def _is_current() -> bool:
     """Whether the code that runs is what `_digest` tells. Modules are imported when they are
     needed first: after an upgrade in place those that follow are of another version."""
-    if not _digest() or _checked[0] == CHANGED:
+    if not _digest() or _changed:
         return False
-    imported = len(sys.modules)
-    if imported == _checked[0]:
+    new = sys.modules.keys() - _examined
+    if not new:
         return True
-    files, now = _imported(), package.files()
-    if files is None or now is None or now.signature != files.signature:
-        _checked[0] = CHANGED
+    files = _imported()
+    if files is None or not files.are_as_before([sys.modules.get(name) for name in new]):
+        _changed.append(True)
         return False
+    _examined.update(new)
     if files.are_settled and not _path(files.signature, _PACKAGE).exists():
-        _write(files.signature, _PACKAGE, _digest().encode())
-    _checked[0] = imported
+        now = package.files()  # the digest is that of the signature if nothing has changed
+        if now is not None and now.signature == files.signature:
+            _write(files.signature, _PACKAGE, _digest().encode())
     return True
 
 

@@ -35,7 +35,7 @@ from symdiff.passes.accuracy import (
     sums_in_lanes,
     widen,
 )
-from symdiff.passes.accuracy.other_parts import with_loops
+from symdiff.passes.accuracy.float_expansions import with_loops
 from symdiff.passes.cancel import branch_sides, like_powers, literals, shared_exponential
 from symdiff.passes.cancel.cancel import _lowest
 from symdiff.passes.complete import regroup, removable, surfaces
@@ -50,9 +50,9 @@ from symdiff.passes.simplify import (
     on_domain,
     radicals,
     rules,
-    simplify,
     truth,
 )
+from symdiff.passes.simplify.simplify import simplify
 
 Outputs = tuple[Expr, ...]
 

@@ -15,12 +15,12 @@ from symdiff.ir.formula_text import Formulas
 from symdiff.passes.analysis.magnitude import LIKE_ARGUMENT, LOGARITHMS, Magnitudes
 from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.cancel.cancel import cancel
-from symdiff.passes.simplify import simplify
 from symdiff.passes.simplify.costs import Costs
 from symdiff.passes.simplify.directions import in_phase
 from symdiff.passes.simplify.familiar import _step
 from symdiff.passes.simplify.frame import _is_power
 from symdiff.passes.simplify.radicals import opened
+from symdiff.passes.simplify.simplify import simplify
 from tests.passes.evaluate import evaluate
 
 x, y = ir.var("x"), ir.var("y")

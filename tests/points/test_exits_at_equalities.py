@@ -307,7 +307,7 @@ def test_series_until_nothing_changes(f, x, slope):
 
 @pytest.mark.parametrize("f", [series, series_of_odd, geometric, square_root])
 def test_tests_of_rounding_are_no_points(f, monkeypatch):
-    from symdiff.runtime.loops.apart import Points
+    from symdiff.runtime.loops.by_definition import Points
 
     asked = []
     held = Points.held
@@ -319,7 +319,7 @@ def test_tests_of_rounding_are_no_points(f, monkeypatch):
 
 
 def test_an_equality_that_holds_around_the_point_is_a_branch(monkeypatch):
-    from symdiff.runtime.loops.apart import Points
+    from symdiff.runtime.loops.by_definition import Points
 
     def until_negative(x):
         s = 0.0

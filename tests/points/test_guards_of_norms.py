@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from symdiff import GuardWarning, symgrad
-from symdiff.runtime.loops import apart
+from symdiff.runtime.loops import by_definition
 
 ZERO, V = np.zeros(3), np.array([1.0, 2.0, 3.0])
 GENERATORS = np.array(
@@ -306,7 +306,7 @@ def test_a_kink_in_a_band_has_the_mean_of_its_slopes() -> None:
 @pytest.mark.parametrize("f", [elsewhere, direction, normalised])
 def test_guards_that_are_none_are_named(f: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once, with their lines, if slopes on both sides of them are others."""
-    monkeypatch.setattr(apart, "_warned", set())
+    monkeypatch.setattr(by_definition, "_warned", set())
     with pytest.warns(GuardWarning, match="own formula") as caught:
         d = symgrad(f, accuracy="fast")
         for _ in range(2):

@@ -9,6 +9,7 @@ import sys
 import textwrap
 import time
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -98,7 +99,8 @@ def fresh(root, tmp_path, monkeypatch):
 
     def begin() -> None:
         monkeypatch.setattr(package, "STARTED", time.time_ns() + 2**40)
-        monkeypatch.setattr(cache, "_checked", [0])
+        monkeypatch.setattr(cache, "_examined", set())
+        monkeypatch.setattr(cache, "_changed", [])
         for memo in (cache._imported, cache._digest):
             memo.cache_clear()
 
@@ -108,20 +110,74 @@ def fresh(root, tmp_path, monkeypatch):
         memo.cache_clear()
 
 
+def imported(monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
+    """As if a module of the package had been imported."""
+    module = ModuleType("imported")
+    module.__file__ = str(file)
+    monkeypatch.setitem(sys.modules, f"imported {file.stem}", module)
+
+
 def test_nothing_is_kept_by_a_process_whose_files_change(root, fresh, monkeypatch):
+    imported(monkeypatch, root / "a" / "b" / "y.py")
     name = cache.key("k")
+    cache.store(name, b"code", ())
     (root / "a" / "x.py").write_text("value = 2\n")
-    monkeypatch.setattr(cache, "_checked", [0])  # a module was imported
+    imported(monkeypatch, root / "a" / "x.py")
     looked = []
-    monkeypatch.setattr(package, "files", lambda files=package.files: looked.append(1) or files())
+    examine = package.Files.are_as_before
+    monkeypatch.setattr(
+        package.Files, "are_as_before", lambda *args: looked.append(1) or examine(*args)
+    )
+    other = cache.key("other")
     for _ in range(3):
-        cache.store(name, b"code of two versions", ())
-    assert cache.load(name) is None
+        cache.store(other, b"code of two versions", ())
+    assert cache.load(other) is None and cache.load(name) == (b"code", ())
     assert len(looked) == 1
     fresh()
     assert cache.key("k") != name
     cache.store(cache.key("k"), b"code", ())
     assert cache.load(cache.key("k")) == (b"code", ())
+
+
+@pytest.mark.parametrize("change", ["content", "removed", "new", "library"])
+def test_files_that_are_imported_later_are_examined(root, fresh, monkeypatch, change):
+    library = root.parent / "library"
+    library.mkdir()
+    (library / "__init__.py").write_text("")
+    (library / "version.py").write_text("version = 1\n")
+    monkeypatch.setattr(package, "_STANDS_ON", ("library",))
+    monkeypatch.syspath_prepend(root.parent)
+    cache.store(cache.key("k"), b"code", ())
+    assert cache.load(cache.key("k")) is not None
+    file = root / "a" / "x.py"
+    match change:
+        case "content":
+            file.write_text(file.read_text().replace("1", "2"))
+        case "removed":
+            file.unlink()
+        case "new":
+            file = root / "a" / "z.py"
+            file.write_text("")
+        case "library":
+            (library / "version.py").write_text("version = 2\n")
+            file = root / "version.py"
+    imported(monkeypatch, file)
+    cache.store(cache.key("later"), b"code of two versions", ())
+    assert cache.load(cache.key("later")) is None
+
+
+def test_files_are_listed_and_read_once(root, fresh, monkeypatch):
+    """Modules that are imported later need their own files examined alone."""
+    monkeypatch.setattr(package, "_SETTLED", 2**60)
+    calls = []
+    scan, read = package.files, package.Files.digest
+    monkeypatch.setattr(package, "files", lambda: calls.append("list") or scan())
+    monkeypatch.setattr(package.Files, "digest", lambda files: calls.append("read") or read(files))
+    for k, file in enumerate(("version.py", "a/x.py", "a/b/y.py")):
+        imported(monkeypatch, root / file)
+        cache.store(cache.key(k), b"code", ())
+        assert cache.load(cache.key(k)) is not None
+    assert calls == ["list", "read"]
 
 
 def test_files_that_changed_after_the_start_are_not_those_that_run(root, fresh, monkeypatch):

@@ -72,7 +72,7 @@ OWN = (
     ("kernels", "codegen.llvm.printer", "0x43380000000003FF", "0x4338000000000400", "tests/codegen/llvm/test_llvm_functions.py tests/codegen/llvm/test_llvm_text.py"),
     ("kernels", "runtime.loops.recomputed", "_kept(filled(v, p), p, ulps)", "_kept(p, p, ulps)", "tests/passes/accuracy/test_lost_digits.py"),
     ("validation", "pipeline.validation.chain", "return slopes[0] - slopes[1]", "return slopes[0] + slopes[1]", VALIDATION),
-    ("validation", "pipeline.validation.stages", "wrong = None if trial is None else rule_fault(trial)", "wrong = None", VALIDATION),
+    ("validation", "pipeline.validation.stages", "wrong = None if oracle is None else rule_fault(oracle)", "wrong = None", VALIDATION),
     ("validation", "pipeline.validation.machine", "return found[0] if found else None", "return None", VALIDATION),
     ("validation", "pipeline.validation.differences", "return bool(abs(truth - slope) >", "return bool(0 * abs(truth - slope) >", VALIDATION),
     ("passes", "passes.accuracy.underflow_losses", "ONCE = Fraction(1, 2**1072)", "ONCE = Fraction(1, 2**1090)", "tests/passes/accuracy/test_underflow_losses.py"),

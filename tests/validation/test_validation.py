@@ -13,8 +13,8 @@ from symdiff.pipeline import scalar as pipeline
 from symdiff.pipeline.scalar import Notes
 from symdiff.pipeline.validation import stages
 from symdiff.pipeline.validation.chain import Chain
+from symdiff.pipeline.validation.oracle import Oracle
 from symdiff.pipeline.validation.settings import mode
-from symdiff.pipeline.validation.trial import Trial
 
 
 def called(f, *args):
@@ -154,7 +154,7 @@ def test_no_false_alarm(f):
 
         outcome = stages.checked(raw, path, emit)
         assert outcome.fault is None
-        assert outcome.trial is not None and len(list(outcome.trial.seen())) >= 10
+        assert outcome.oracle is not None and len(list(outcome.oracle.seen())) >= 10
 
 
 def test_settings(monkeypatch):
@@ -184,17 +184,17 @@ def test_the_outcome_is_kept_on_disk(monkeypatch, tmp_path):
         return x * math.cos(x) - math.log(x)
 
     want = symgrad(f).grad(2.5)
-    monkeypatch.setattr(Trial, "__init__", lambda *_, **__: pytest.fail("validated again"))
+    monkeypatch.setattr(Oracle, "__init__", lambda *_, **__: pytest.fail("validated again"))
     assert symgrad(f).grad(2.5) == want
 
 
 def test_the_budget_counts_operations():
     f = symgrad(lambda x, y: math.exp(math.sin(x) * y) / (x - y))
     optimized = f._source.optimized({})
-    trials = [Trial(f.raw_program, (), optimized.outputs) for _ in range(2)]
-    seen = [[(s.point, s.limit) for s in t.seen()] for t in trials]
+    oracles = [Oracle(f.raw_program, (), optimized.outputs) for _ in range(2)]
+    seen = [[(s.point, s.limit) for s in t.seen()] for t in oracles]
     assert seen[0] == seen[1] and len(seen[0]) > 10
-    assert trials[0].budget.spent <= 1.5 * trials[0].budget.most
+    assert oracles[0].budget.spent <= 1.5 * oracles[0].budget.most
 
 
 def test_constants_in_single_precision_keep_their_errors():

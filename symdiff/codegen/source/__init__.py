@@ -6,6 +6,5 @@
 `cuda`              Numba-CUDA Python
 `c`                 C99
 `index_notation`    programs with arrays and loops as a person writes them
-`readable`          temporaries that are used once, where they are used
 `modules/`          standalone modules
 """

@@ -235,8 +235,3 @@ def _add_methods() -> None:
 
 
 _add_methods()
-
-
-def called(function: Any, *args: Any) -> Any:
-    """A function of the table, in a run or outside of one."""
-    return FUNCTIONS[function](*args) if RECORD.here() else function(*args)

@@ -14,7 +14,6 @@ from symdiff.frontend.trace.demands import retrace_integers
 from symdiff.frontend.trace.frames import DefaultDict, Deque
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
-    Bare,
     Choice,
     Cond,
     Integral,
@@ -24,6 +23,7 @@ from symdiff.frontend.trace.values import (
     SmallArray,
     SymArray,
     Whole,
+    ZeroDimensional,
     describe,
     is_array_pair,
     is_complex,
@@ -84,7 +84,7 @@ def is_instance(t: Tracer, value: Any, types: Any) -> bool:
         return issubclass(value.made_of, tuple(wanted))
     if of_integers.get() and isinstance(value, Real) and not {numbers.Number, object} & wanted:
         raise Refused("the type of a number decides what is computed")  # Python then runs instead
-    if isinstance(value, Bare):
+    if isinstance(value, ZeroDimensional):
         return bool(_OF_ARRAYS & wanted)
     if isinstance(value, (Whole, Integral)):
         return _of_number("i", wanted)

@@ -252,10 +252,6 @@ def _cycle(t: Tracer, values: Any) -> Any:
     return t.stream_of(again)
 
 
-def _from_iterable(t: Tracer, values: Any) -> Any:
-    return t.stream(lambda: [v for part in elements(t, values) for v in elements(t, part)])
-
-
 def _operator(op: type[ast.AST]) -> Callable[..., Any]:
     """An operator as a function of two numbers."""
     how: Any = compare if issubclass(op, ast.cmpop) else binary

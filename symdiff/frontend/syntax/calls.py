@@ -47,7 +47,6 @@ from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     UNBOUND,
     UNREACHED,
-    Bare,
     Choice,
     Cond,
     Logical,
@@ -58,6 +57,7 @@ from symdiff.frontend.trace.values import (
     Scalar,
     SmallArray,
     SymArray,
+    ZeroDimensional,
     array_of,
     as_real,
     describe,
@@ -100,7 +100,7 @@ _GIVE_PYTHON_NUMBERS = (float, int, round, divmod, math.fsum)
 """Functions from NumPy's numbers to Python's, which raise an error when divided by zero."""
 
 
-_BARE = frozenset((
+_GIVE_ARRAYS_WITHOUT_AXES = frozenset((
     "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "block", "broadcast_to", "copy", "cov",
     "empty_like", "full_like", "i0", "ones_like", "pad", "permute_dims", "require", "reshape", "resize", "roll",
     "select", "squeeze", "tile", "transpose", "where", "zeros_like",
@@ -135,8 +135,8 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         of_numpy = _of_numpy(function)
         t.numpy_numbers |= of_numpy
         result = numpy_calls.applied(t, function, implementation, args, kwargs)
-        if of_numpy and type(result) is Real and function.__name__ in _BARE:
-            return Bare(result.expr, result.defined)
+        if of_numpy and type(result) is Real and function.__name__ in _GIVE_ARRAYS_WITHOUT_AXES:
+            return ZeroDimensional(result.expr, result.defined)
         if of_numpy and type(result) is Cond:
             return Logical(result.expr, result.defined)
         if getattr(function, "__module__", None) == "math":

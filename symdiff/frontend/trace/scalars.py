@@ -95,11 +95,6 @@ def cond(e: Expr, defined: Expr = TRUE) -> Cond | bool:
     return Cond(e, defined)
 
 
-def divides(value: Real | int) -> Cond | bool:
-    """Whether no divisor in a value is 0."""
-    return True if isinstance(value, int) else cond(conditions((value.expr,), _divides)[value.expr])
-
-
 def _divides(op: ir.Op, args: tuple[Expr, ...]) -> Expr:
     if op is ir.DIV:
         return ir.ne(args[1], ZERO)

@@ -93,7 +93,7 @@ class Integral(Real):
     __slots__ = ()
 
 
-class Bare(Real):
+class ZeroDimensional(Real):
     """A number that is an array without axes in NumPy, as what `np.where` gives."""
 
     __slots__ = ()
@@ -523,7 +523,7 @@ KINDS = {
     Integral: "i",
     Ratio: "f",
     Whole: "i",
-    Bare: "f",
+    ZeroDimensional: "f",
 }
 
 

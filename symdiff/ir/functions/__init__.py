@@ -26,34 +26,14 @@ its family and its name in `ENTRIES` there (docs/extending.md). Formulas: NIST D
 `shares`          shares of distributions of the plane and of the circle
 `lambert`         Lambert's W
 `marks`           operations that passes put into formulas and that nobody calls
+`all_functions`   all of them in one table, and the domain of each
 `composites`      names that are shorthands for combinations of entries
 """
 
-from __future__ import annotations
-
-from symdiff.ir import ABS, OPS, POW, SIGN, TRUE, ZERO, Expr, Op, eq, integer, le, or_, rational
-from symdiff.ir.functions import (
-    airy,
-    bessel,
-    elliptic,
-    exponential,
-    faddeeva,
-    gamma,
-    hyperbolic,
-    hypergeometric,
-    incomplete,
-    integrals,
-    lambert,
-    named_numbers,
-    normal,
-    roots_and_norms,
-    selection,
-    shares,
-    sinc,
-    trigonometric,
-    zeta,
-)
 from symdiff.ir.functions.airy import *  # noqa: F403
+from symdiff.ir.functions.all_functions import BUILTIN as BUILTIN
+from symdiff.ir.functions.all_functions import TABLE as TABLE
+from symdiff.ir.functions.all_functions import domain as domain
 from symdiff.ir.functions.bessel import *  # noqa: F403
 from symdiff.ir.functions.composites import *  # noqa: F403
 from symdiff.ir.functions.elliptic import *  # noqa: F403
@@ -70,29 +50,7 @@ from symdiff.ir.functions.named_numbers import *  # noqa: F403
 from symdiff.ir.functions.normal import *  # noqa: F403
 from symdiff.ir.functions.roots_and_norms import *  # noqa: F403
 from symdiff.ir.functions.selection import *  # noqa: F403
-from symdiff.ir.functions.selection import FLOOR
 from symdiff.ir.functions.shares import *  # noqa: F403
 from symdiff.ir.functions.sinc import *  # noqa: F403
 from symdiff.ir.functions.trigonometric import *  # noqa: F403
 from symdiff.ir.functions.zeta import *  # noqa: F403
-
-TABLE: tuple[Op, ...] = (
-    *named_numbers.ENTRIES, ABS, SIGN, *exponential.ENTRIES, *roots_and_norms.ENTRIES, *trigonometric.ENTRIES,
-    *hyperbolic.ENTRIES, *normal.ENTRIES, *gamma.ENTRIES, *bessel.ENTRIES, *incomplete.ENTRIES, *integrals.ENTRIES, *elliptic.ENTRIES, *lambert.ENTRIES, *airy.ENTRIES, *zeta.ENTRIES, *faddeeva.ENTRIES, *hypergeometric.ENTRIES, *shares.ENTRIES, *sinc.ENTRIES, *selection.ENTRIES,
-)  # fmt: skip
-"""Every elementary function: the tables of the families."""
-
-
-def domain(op: Op, args: tuple[Expr, ...]) -> Expr:
-    """The closed condition without which `op(*args)` is nan over the reals."""
-    if op.domain is not None:
-        return op.domain(*args)
-    if op is POW and integer(args[1]) is None:
-        if rational(args[1]) is not None:
-            return le(ZERO, args[0])
-        return or_(le(ZERO, args[0]), eq(FLOOR(args[1]), args[1]))
-    return TRUE
-
-
-BUILTIN = frozenset(OPS.values())
-"""The operations that symdiff itself defines; users and passes may define others."""

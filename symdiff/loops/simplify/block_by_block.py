@@ -32,7 +32,7 @@ from symdiff.ir import (
 from symdiff.ir import loop_program as lp
 from symdiff.ir.functions import SQUARES, UNIT
 from symdiff.ir.names import Names
-from symdiff.ir.pass_lists import Log, Pass, through
+from symdiff.ir.pass_lists import Log, Pass, through, watch
 from symdiff.ir.prune import pruned
 from symdiff.loops.simplify.branches import of_sums
 from symdiff.loops.simplify.chosen_rows import of_chosen
@@ -408,3 +408,5 @@ FINISH: tuple[Pass[Code, None], ...] = (
     ),
 )  # fmt: skip
 """The passes before emission."""
+
+watch(__name__)

@@ -6,7 +6,7 @@ After:   the same, and a check "accuracy" that k == 0 does not hold
 Requires: a program of derivatives, after the last differentiation.
 Ensures: equal results; the check fails at the points. `passes.guards` handles guards whose formulas
 are in one block; sums and products of arrays, which are names there, are left as written, and so
-are computed quantities such as the norm of an array. `runtime.loops.apart` has the derivatives
+are computed quantities such as the norm of an array. `runtime.loops.by_definition` has the derivatives
 there.
 """
 

@@ -14,7 +14,7 @@
 `absent_terms`       terms that exponentials of -inf leave out
 `loop_tiers`         the same tiers for the values of programs with arrays and loops
 `lossy`              which programs pass on what underflow costs, and which divide
-`other_parts`        further parts of real numbers, carried with them through statements
+`float_expansions`   real names as unevaluated sums of several numbers, through statements
 `eliminations`       linear solvers as loops, for those
 `transforms_as_sums` discrete Fourier transforms as sums, likewise
 `elements`           sums and largest values over the elements of an array

@@ -100,7 +100,7 @@ class Bounds:
     bounds : the bounds of all nodes so far.
     inherent : units of rounding each node would carry if nothing cancelled.
     safe : conditions under which no value that decides a branch or a step of a node depends on rounding.
-    apart : the bounds of the nodes that are rounded by themselves.
+    term_by_term : the bounds of the nodes if each operation is rounded by itself.
     functions : their parts due to functions, in which an operation counts as `unit`.
     series : see `extent.series_in_bands`.
     left : their remainders where errors are computed along.
@@ -117,7 +117,7 @@ class Bounds:
     lean: bool = False
     chain: int = MAX_CHAIN
     strict: bool = False
-    apart: Bounds | None = None
+    term_by_term: Bounds | None = None
     functions: Bounds | None = None
     left: ResidualBounds | None = None
     values: ResidualBounds | None = None
@@ -297,27 +297,31 @@ class Bounds:
 
     def _term_by_term(self, e: Expr) -> Bound:
         """The error of a node if every operation is rounded by itself."""
-        if self.apart is None:
-            self.apart = Bounds(
+        if self.term_by_term is None:
+            self.term_by_term = Bounds(
                 self.dtype, self.signs, chain=ARRAY_CHAIN, lean=self.lean, series=self.series
             )
-        return self.apart.of(e)
+        return self.term_by_term.of(e)
 
     def _compensated(self, node: Expr) -> Bound:
         """The bounds of a node that is computed with its errors."""
         (e,), light = node.args, node.op is LIGHT
         bound = self._term_by_term(e)
-        assert self.apart is not None
+        assert self.term_by_term is not None
         if self.left is None:
-            self.left = ResidualBounds(self.apart.bounds, self.apart.slopes, light)
+            self.left = ResidualBounds(self.term_by_term.bounds, self.term_by_term.slopes, light)
         part, series = self.left.of(e)
         if light and part == LIGHT_FUNCTIONS:
             if self.functions is None:
                 self.functions = replace(
-                    self.apart, bounds={}, inherent={}, safe={}, unit=PRODUCTS / LIGHT_FUNCTIONS
+                    self.term_by_term,
+                    bounds={},
+                    inherent={},
+                    safe={},
+                    unit=PRODUCTS / LIGHT_FUNCTIONS,
                 )
             bound = self.functions.of(e)
-        self.safe[node] = self.apart.safe[e] | self.left.safe[e]
+        self.safe[node] = self.term_by_term.safe[e] | self.left.safe[e]
         self.compensated.update(ir.topological((e,), self.compensated))
         error = bound.more + self._times(e, bound.relative)
         return Bound(max(Fraction(2), 1 + bound.k * part), ir.const(part) * error + series)
@@ -326,11 +330,13 @@ class Bounds:
         """The bounds of the value of such a node without its errors."""
         (e,) = node.args
         bound = self._term_by_term(e)
-        assert self.apart is not None
+        assert self.term_by_term is not None
         if self.values is None:
-            self.values = ResidualBounds(self.apart.bounds, self.apart.slopes, errorless=True)
+            self.values = ResidualBounds(
+                self.term_by_term.bounds, self.term_by_term.slopes, errorless=True
+            )
         self.values.of(e)
-        self.safe[node] = self.apart.safe[e] | self.values.safe[e]
+        self.safe[node] = self.term_by_term.safe[e] | self.values.safe[e]
         self.compensated.update(ir.topological((e,), self.compensated))
         return bound
 
@@ -428,8 +434,8 @@ class Bounds:
         if op is POW and (q := ir.rational(args[1])) is not None:
             return abs(q) * ks[0] + self._roundings(q)
         if op in (COMPENSATED, LIGHT, PLAIN):
-            assert self.apart is not None
-            return self.apart.inherent[args[0]]
+            assert self.term_by_term is not None
+            return self.term_by_term.inherent[args[0]]
         if op in (NEG, ABS, WHERE, *EXTREMES):
             return max(ks)
         return max(ks) + self._own_error(e)

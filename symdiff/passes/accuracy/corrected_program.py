@@ -78,8 +78,8 @@ from symdiff.lowering.compensated.functions import CORRECTED
 from symdiff.lowering.target import FMA
 from symdiff.passes.accuracy.compensate import elementary
 from symdiff.passes.accuracy.elements import over_elements
+from symdiff.passes.accuracy.float_expansions import OnExpansions, Parts
 from symdiff.passes.accuracy.one_signed import Signed, never_negative
-from symdiff.passes.accuracy.other_parts import Parts, WithOtherParts
 from symdiff.passes.accuracy.sums_in_lanes import in_lanes
 from symdiff.passes.accuracy.underflow_losses import is_lost, loss
 from symdiff.passes.stabilise import stabilise
@@ -124,7 +124,7 @@ def corrected_program(program: LoopProgram, tests: bool = False) -> LoopProgram:
     return Correcting(program, tests=tests).whole_program()
 
 
-class Correcting(WithOtherParts):
+class Correcting(OnExpansions):
     """Numbers are a double and its error.
 
     Attributes
@@ -331,11 +331,11 @@ class Correcting(WithOtherParts):
             wrong.append(is_wrong(const(self.accepted), value, rest))
             return together(value, rest)
         t, name = self.sized(types(self.program)[name_of(e)]), name_of(e)
-        if t.kind != "f" or name not in self.other_parts:
+        if t.kind != "f" or name not in self.trailing:
             return e
         places = [self.names.fresh("i") for _ in t.shape]
         at = [index(i) for i in places]
-        value, rest, *lost = (load(array(n), *at) for n in (name, *self.other_parts[name]))
+        value, rest, *lost = (load(array(n), *at) for n in (name, *self.trailing[name]))
         size = [raw(ir.ABS, (v,)) for v in (value, rest)]
         each = [is_wrong(self.of_each(t), value, rest), *size]
         each += [is_lost(value, x) for x in lost]
@@ -350,7 +350,7 @@ class Correcting(WithOtherParts):
         """An array with its corrections."""
         places = [self.names.fresh("i") for _ in t.shape]
         at = [index(i) for i in places]
-        total = together(load(e, *at), load(array(self.other_parts[name_of(e)][0]), *at))
+        total = together(load(e, *at), load(array(self.trailing[name_of(e)][0]), *at))
         sums = self.names.fresh(name_of(e))
         checks.append(Build(sums, t, tuple(places), total))
         return array(sums)

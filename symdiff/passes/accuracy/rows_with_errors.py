@@ -37,7 +37,7 @@ from symdiff.passes.accuracy.corrected_program import (
     together,
 )
 from symdiff.passes.accuracy.elements import over_elements
-from symdiff.passes.accuracy.other_parts import added_up
+from symdiff.passes.accuracy.float_expansions import added_up
 from symdiff.passes.accuracy.underflow_losses import is_lost
 
 
@@ -101,11 +101,11 @@ class _Rows(Correcting):
         """An array of results; the count of inaccurate numbers in a row goes to its account."""
         assert e.op is ARRAY
         t, name = self.sized(types(self.program)[name_of(e)]), name_of(e)
-        if t.kind != "f" or name not in self.other_parts:
+        if t.kind != "f" or name not in self.trailing:
             return e
         places = [self.names.fresh("i") for _ in t.shape[1:]]
         at = [index(self.row), *map(index, places)]
-        value, rest, *lost = (load(array(n), *at) for n in (name, *self.other_parts[name]))
+        value, rest, *lost = (load(array(n), *at) for n in (name, *self.trailing[name]))
         each = [is_wrong(const(EACH if self.functions else ARITHMETIC), value, rest)]
         each += [is_lost(value, x) for x in lost]
         counts, block = over_elements(

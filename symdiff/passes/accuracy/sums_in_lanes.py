@@ -24,7 +24,7 @@ from symdiff.ir import loop_program as lp
 from symdiff.ir.effects import has_tapes
 from symdiff.ir.names import Names
 from symdiff.lowering.loops.collected import added
-from symdiff.passes.accuracy.other_parts import with_loops
+from symdiff.passes.accuracy.float_expansions import with_loops
 
 WIDTH, FEW = 8, 64
 """Sums at a time, and the most terms of a sum that is not divided."""

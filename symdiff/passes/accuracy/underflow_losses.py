@@ -37,7 +37,7 @@ from symdiff.ir.functions import EXP, EXTREMES
 from symdiff.ir.plain import decides_plainly, is_decided
 from symdiff.lowering.compensated.evaluate import Known, ordered
 from symdiff.lowering.compensated.functions import CORRECTED
-from symdiff.passes.accuracy.other_parts import added_up
+from symdiff.passes.accuracy.float_expansions import added_up
 
 ONCE = Fraction(1, 2**1072)
 """The loss of one operation that underflows, including the operations of its error."""

@@ -48,7 +48,7 @@ def squares_of_signs(
                 alike.setdefault(u, {})[e] = side
     most = 2 * len(ir.topological(outputs))  # an even and an odd part
     for signs in list(alike.values())[:MAX_SIGNS]:
-        made = _Parity(signs).apart(outputs)
+        made = _Parity(signs).without_squares(outputs)
         outputs = made if len(ir.topological(made)) <= most else outputs
     return outputs
 
@@ -128,7 +128,7 @@ class _Parity:
         self.squared: set[Expr] = set()
         self.total = all(map(_is_total, ir.topological(self.sign.args)))
 
-    def apart(self, outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    def without_squares(self, outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
         for n in ir.topological(outputs):
             if n not in self.parts:
                 self.parts[n] = self._split(n)

@@ -10,7 +10,7 @@
 `verdicts`      verdicts on guards
 `distance`      how far a guarded value is from the function
 `users`         what is above nodes of a formula
-`meant`         questions about variables that denote formulas
+`by_substitution`  questions about variables that denote formulas
 `slopes`        what derivatives of a guard miss that could not be proved right
 `smooth`        whether a formula is smooth at a point
 `tolerances`    bands whose width is a parameter

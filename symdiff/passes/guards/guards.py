@@ -28,10 +28,10 @@ from symdiff.ir.functions import EXTENDED, EXTREMES, FILLED, SLOPES
 from symdiff.ir.plain import conditions_exactly, exactly
 from symdiff.passes.analysis.roots import loci
 from symdiff.passes.cancel.literals import exact_literals
+from symdiff.passes.guards.by_substitution import SubstitutingProver
 from symdiff.passes.guards.clamps import clamp_of, is_clamped
 from symdiff.passes.guards.distance import differs
 from symdiff.passes.guards.enclosing import Contexts
-from symdiff.passes.guards.meant import Meant
 from symdiff.passes.guards.notes import Guard, GuardNotes
 from symdiff.passes.guards.one_side import Side
 from symdiff.passes.guards.proof import Prover
@@ -73,7 +73,7 @@ MAX_ROUNDS = 4
 
 def guards(
     outputs: Iterable[Expr], facts: Iterable[Expr] = (), notes: GuardNotes | None = None,
-    shortcuts: bool = True, meant: Mapping[Expr, Expr] | None = None,
+    shortcuts: bool = True, definitions: Mapping[Expr, Expr] | None = None,
     integers: Container[Expr] = frozenset(),
 ) -> tuple[Expr, ...]:  # fmt: skip
     """Drop the guards whose value is the limit; note those whose value is not.
@@ -82,18 +82,18 @@ def guards(
     ----------
     shortcuts : whether to drop equations at regular points, too, where both sides have the same
         value.
-    meant : the values to use for variables in questions about guards.
+    definitions : what variables denote, in questions about guards.
     integers : the variables that are integers.
     """
     notes = notes if notes is not None else GuardNotes()
     outputs, hidden = without_detached(outputs)
-    found = _guards(outputs, facts, notes, shortcuts, meant, integers)
+    found = _guards(outputs, facts, notes, shortcuts, definitions, integers)
     return ir.substitute(found, hidden)
 
 
 def _guards(
     outputs: tuple[Expr, ...], facts: Iterable[Expr], notes: GuardNotes, shortcuts: bool,
-    meant: Mapping[Expr, Expr] | None, integers: Container[Expr],
+    definitions: Mapping[Expr, Expr] | None, integers: Container[Expr],
 ) -> tuple[Expr, ...]:  # fmt: skip
     outputs, written = conditions_exactly(outputs)
     rounded: dict[Expr, Expr] = {}
@@ -116,7 +116,7 @@ def _guards(
 
     if not any(e.op is WHERE or clamp_of(e) for e in order):
         return filled(as_written(outputs))
-    prover = Meant(Prover(exactly(facts)), meant, integers)
+    prover = SubstitutingProver(Prover(exactly(facts)), definitions, integers)
     for _ in range(MAX_ROUNDS):
         found = GuardNotes()
         pass_ = _Repairs(prover, found, contexts, origin, shortcuts)
@@ -145,7 +145,7 @@ class _Repairs:
     """Queries the prover about every guard of a function, children first."""
 
     def __init__(
-        self, prover: Meant, notes: GuardNotes, contexts: Contexts, origin: dict[Expr, Expr],
+        self, prover: SubstitutingProver, notes: GuardNotes, contexts: Contexts, origin: dict[Expr, Expr],
         shortcuts: bool = False,
     ) -> None:  # fmt: skip
         self.shortcuts = shortcuts

@@ -37,8 +37,6 @@ from symdiff.passes.simplify.directions import Parts, directions, in_phase, time
 MAX_NODES = 300
 """A window with more nodes than this is left as it is."""
 MAX_GENERATORS = 20
-PRECISION = 128
-"""Bits to which numbers are computed."""
 MAX_POWER = 24
 MAX_MULTIPLE = 4
 

@@ -12,13 +12,14 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.ir import HALF, ONE, SIGN, Expr
-from symdiff.ir.formula_text import factors
+from symdiff.ir.formula_text import factors, of_factors, of_terms, terms
 from symdiff.ir.functions import (
     ACOS,
     ACOSH,
     ASIN,
     ASINH,
     ATAN,
+    ATANH,
     COS,
     COSH,
     ERF,
@@ -97,6 +98,9 @@ IDENTITIES: tuple[Identity, ...] = (
     Identity("sinh-asinh", SINH(ASINH(U)), plain(U)),
     Identity("tanh-asinh", TANH(ASINH(U)), plain(U / ir.sqrt(U**2 + ONE))),
     Identity("sinh-acosh", SINH(ACOSH(U)), plain(ir.sqrt(U - ONE) * ir.sqrt(U + ONE))),
+    Identity("asinh-sinh", ASINH(SINH(U)), plain(U)),
+    Identity("atanh-tanh", ATANH(TANH(U)), plain(U)),
+    Identity("acosh-cosh", ACOSH(COSH(U)), plain(ir.abs_(U))),
     Identity("1-erf", ONE - ERF(U), plain(ERFC(U))),
     Identity("1-erfc", ONE - ERFC(U), plain(ERF(U))),
     Identity("hypot", HYPOT(U, V), plain(ir.sqrt(U**2 + V**2))),
@@ -117,6 +121,56 @@ def rewritten(e: Expr) -> Iterator[Expr]:
             after = identity.after(bound)
             if after is not None and after is not e:
                 yield after
+
+
+_COMPLEMENTS = {
+    i.before.args[1].op: i
+    for i in IDENTITIES
+    if i.before.op is ir.SUB and i.before.args[0] is ONE and i.before.args[1].args == (U,)
+}
+"""Functions that differ from 1 by another function."""
+COMPLEMENTED = frozenset(_COMPLEMENTS)
+_Bases = frozenset[tuple[Expr, Expr]]
+
+
+def complemented(e: Expr) -> Expr:
+    """With `c - c*f(u)` in sums, of whatever else, as `c` times one function: `z + 1 - erf(x)` as
+    `z + erfc(x)`."""
+
+    def rule(node: Expr, args: tuple[Expr, ...]) -> Expr:
+        made = ir.rebuild(node, args)
+        return _complemented(made) if made.op in (ir.ADD, ir.SUB) else made
+
+    return ir.transform((e,), rule)[0]
+
+
+def _complemented(e: Expr) -> Expr:
+    """The same of one sum."""
+    parts: dict[_Bases, Fraction] = {}
+    for sign, term in terms(e):
+        unit, bases = factors(term)
+        if len(key := frozenset(bases)) < len(bases):
+            return e
+        parts[key] = parts.get(key, Fraction(0)) + sign * unit
+    pairs: dict[_Bases, list[tuple[Expr, Fraction]]] = {}
+    for key, unit in parts.items():
+        for base, exponent in key:
+            rest = key - {(base, exponent)}
+            if base.op in COMPLEMENTED and exponent is ONE and rest in parts:
+                pairs.setdefault(rest, []).append((base, unit))
+    for rest, found in pairs.items():
+        used = next(([p] for p in found if p[1] == -parts[rest]), found)
+        if sum(unit for _, unit in used) != -parts[rest]:
+            continue
+        del parts[rest]
+        for base, unit in used:
+            after = _COMPLEMENTS[base.op].after({U: base.args[0]})
+            assert after is not None
+            del parts[rest | {(base, ONE)}]
+            key = rest | {(after, ONE)}
+            parts[key] = parts.get(key, Fraction(0)) - unit
+        return _complemented(of_terms((1, of_factors(unit, key)) for key, unit in parts.items()))
+    return e
 
 
 SHIFTED = (GAMMA, POLYGAMMA)
@@ -167,4 +221,13 @@ def turned_odd(e: Expr) -> Expr | None:
     return None
 
 
-__all__ = ["IDENTITIES", "Fraction", "Identity", "rewritten", "shifted", "turned_odd"]
+__all__ = [
+    "COMPLEMENTED",
+    "IDENTITIES",
+    "Fraction",
+    "Identity",
+    "complemented",
+    "rewritten",
+    "shifted",
+    "turned_odd",
+]

@@ -77,18 +77,18 @@ def _sum_of(
     return _written(frame, kind, angles, made, writer)
 
 
-def apart(frame: Frame, e: Expr) -> Expr | None:
+def of_half_sums(frame: Frame, e: Expr) -> Expr | None:
     """The sines and cosines of two angles by those of half their sum and half their difference,
     where these are shorter: `sin(x + y) + sin(x - y)` by functions of x and y; and hyperbolic
     ones."""
     for functions in ((SIN, COS), (SINH, COSH)):
-        found = _apart(frame, e, functions)
+        found = _of_half_sums(frame, e, functions)
         if found is not None:
             return found
     return None
 
 
-def _apart(frame: Frame, e: Expr, functions: tuple[ir.Op, ir.Op]) -> Expr | None:
+def _of_half_sums(frame: Frame, e: Expr, functions: tuple[ir.Op, ir.Op]) -> Expr | None:
     sine, cosine = functions
     nodes = [n for n in frame.nodes if n.op in functions]
     angles = list(dict.fromkeys(n.args[0] for n in nodes))

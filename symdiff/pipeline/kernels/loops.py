@@ -257,7 +257,7 @@ class ArrayKernels:
         from symdiff.loops.simplify.undefined_ties import with_undefined_ties
         from symdiff.pipeline import loops as loop_pipeline
         from symdiff.pipeline.lowered.loops import LoweredProgram
-        from symdiff.runtime.loops.apart import Points
+        from symdiff.runtime.loops.by_definition import Points
         from symdiff.runtime.loops.kernel import LoopKernel
 
         o = self._options

@@ -127,7 +127,7 @@ class LoweredProgram:
         UnsupportedError : if it calls a routine that has no such form.
         """
         from symdiff.lowering.loops.ball_operations import KEPT, in_ball_operations
-        from symdiff.passes.accuracy.other_parts import with_loops
+        from symdiff.passes.accuracy.float_expansions import with_loops
 
         keeps = lambda s: s.routine in KEPT
         block = unchecked(with_loops(self.exact, names_of(self.exact), keeps))

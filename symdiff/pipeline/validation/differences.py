@@ -11,8 +11,8 @@ from symdiff.errors import UnsupportedError
 from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.ir.functions.marks import DETACHED
+from symdiff.pipeline.validation.oracle import PRECISIONS, Fault, Oracle
 from symdiff.pipeline.validation.points import Point
-from symdiff.pipeline.validation.trial import PRECISIONS, Fault, Trial
 
 PRECISION = PRECISIONS[1]
 DIFFERENCES, DIFFERENCED = 2, 4
@@ -21,22 +21,22 @@ NUDGE, NUDGE_BITS = 100, 60
 """Binary size of those differences; bits to which they agree with a derivative."""
 
 
-def rule_fault(trial: Trial) -> Fault | None:
+def rule_fault(oracle: Oracle) -> Fault | None:
     """Where the chain rule itself is not what differences of the captured values say: a
     derivative in the table of functions is wrong. Of first derivatives by few variables."""
-    captured, kinds = trial.captured, [k for k, _ in trial.path]
-    if kinds not in (["gradient"], ["jacobian"]) or len(trial.path[0][1]) > DIFFERENCED:
+    captured, kinds = oracle.captured, [k for k, _ in oracle.path]
+    if kinds not in (["gradient"], ["jacobian"]) or len(oracle.path[0][1]) > DIFFERENCED:
         return None
-    if trial.smooth is not None or any(n.op is DETACHED for n in ir.topological(captured.outputs)):
+    if oracle.smooth is not None or any(n.op is DETACHED for n in ir.topological(captured.outputs)):
         return None
-    wrt, n = trial.path[0][1], len(trial.captured.outputs)
+    wrt, n = oracle.path[0][1], len(oracle.captured.outputs)
     try:
         with exclusive():
             tape = Tape([ir.var(p) for p in captured.params], captured.outputs)
     except UnsupportedError:  # a user's own function with a known derivative
         return None
     asked = 0
-    for seen in trial.seen():
+    for seen in oracle.seen():
         if asked >= DIFFERENCES or seen.limit or seen.hull or seen.outside:
             continue
         if not all(1e-3 < abs(x) < 1e3 for x in seen.point):
@@ -44,17 +44,17 @@ def rule_fault(trial: Trial) -> Fault | None:
         asked += 1
         for j, name in enumerate(wrt):
             at = captured.params.index(name)
-            near = _differences(trial, tape, seen.point, at, NUDGE)
+            near = _differences(oracle, tape, seen.point, at, NUDGE)
             for i in range(n):
                 entry = i * len(wrt) + j
-                if entry not in trial.which:
+                if entry not in oracle.which:
                     continue
-                truth = seen.truth[trial.which.index(entry)]
+                truth = seen.truth[oracle.which.index(entry)]
                 with exclusive(PRECISION):
                     if truth is None or not _differs(truth, near[i]):
                         continue
                     # of abs(x)**1.5*sign(x) at 0, differences come near to the slope slowly
-                    nearer = _differences(trial, tape, seen.point, at, 2 * NUDGE)[i]
+                    nearer = _differences(oracle, tape, seen.point, at, 2 * NUDGE)[i]
                     left, before = abs(truth - nearer[0]), abs(truth - near[i][0])
                     if (
                         bool(left * 2 > before)
@@ -67,7 +67,7 @@ def rule_fault(trial: Trial) -> Fault | None:
 
 
 def _differences(
-    trial: Trial, tape: Tape, point: Point, at: int, nudge: int
+    oracle: Oracle, tape: Tape, point: Point, at: int, nudge: int
 ) -> list[tuple[Any, Any]]:
     """Of each output the slope by one variable, and how much its line bends on the way."""
     sides = []
@@ -75,7 +75,7 @@ def _differences(
         for s in (1, 0, -1):
             moved = [arb(x) for x in point]
             moved[at] += s * arb(2) ** -nudge
-            v = trial.run(tape, moved, PRECISION, trial.budget)
+            v = oracle.run(tape, moved, PRECISION, oracle.budget)
             sides.append([v[r] for r in tape.roots])
         return [
             ((a - c) * arb(2) ** (nudge - 1), abs(a - b - b + c) * arb(2) ** nudge)

@@ -133,7 +133,7 @@ def verify(
         except (Open, UnsupportedError, NotImplementedError):
             return OPEN
         except VerificationError as error:
-            if error.apart > ROUNDED * largest(given) or not _rounds_constants(program):
+            if error.difference > ROUNDED * largest(given) or not _rounds_constants(program):
                 raise
             return OPEN
     return HOPELESS
@@ -229,7 +229,7 @@ class _Comparison:
             self._check(self.values, plain, ours, got, self._leaves)
         except VerificationError as found:
             # Python's floats take the format of short NumPy numbers inside of the function
-            if found.apart > SHORT * largest(self.values):
+            if found.difference > SHORT * largest(self.values):
                 raise
             wide = [np.float64(v) if type(v) is float else v for v in self.values]
             plain, error = _plainly(self.call, wide)
@@ -512,5 +512,5 @@ def _close(
             f"program gives {float(middle)!r}, with rounding errors up to {radius:.1e}",
             hint=HINT,
         )
-        error.apart = abs(x - float(middle))
+        error.difference = abs(x - float(middle))
         raise error

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.pipeline.validation.trial import Fault, Trial
+from symdiff.pipeline.validation.oracle import Fault, Oracle
 from symdiff.runtime import cache
 from symdiff.runtime.scalar import elementwise
 from symdiff.runtime.scalar.compiled import Body, Point
@@ -49,10 +49,10 @@ def _mark(key: str) -> str:
     return cache.key("validated", key)
 
 
-def fault_in(code: Point | Body, trial: Trial, accuracy: str) -> Fault | None:
+def fault_in(code: Point | Body, oracle: Oracle, accuracy: str) -> Fault | None:
     """Where a piece of code is wrong beyond what its level allows."""
     allowed = ALLOWED.get(accuracy)
-    if allowed is None or tuple(code.spec.params) != tuple(trial.params):
+    if allowed is None or tuple(code.spec.params) != tuple(oracle.params):
         return None
     spec = code.spec
     if isinstance(code, Point):
@@ -69,7 +69,7 @@ def fault_in(code: Point | Body, trial: Trial, accuracy: str) -> Fault | None:
             return _over_arrays(body, points)
 
     dtype = "float64" if spec.wide is not None else spec.dtype
-    found = trial.numbers_faults(computed, dtype, allowed)
+    found = oracle.numbers_faults(computed, dtype, allowed)
     return found[0] if found else None
 
 

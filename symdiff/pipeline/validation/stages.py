@@ -17,7 +17,7 @@ from symdiff.ir.program import OptimizedProgram, Program
 from symdiff.pipeline.scalar import STAGES, Notes
 from symdiff.pipeline.validation.chain import Chain, Step
 from symdiff.pipeline.validation.differences import rule_fault
-from symdiff.pipeline.validation.trial import Fault, Trial
+from symdiff.pipeline.validation.oracle import Fault, Oracle
 from symdiff.process.callers import outside
 
 REPORT = "please report it at the project's issue tracker, with the function"
@@ -37,18 +37,18 @@ class Outcome:
     optimized : what to compile.
     without : the stages that are switched off.
     fault : the first difference, if there was one.
-    trial : the truth, for what is compiled from the optimized program; None if there is none.
+    oracle : the truth, for what is compiled from the optimized program; None if there is none.
     """
 
     optimized: OptimizedProgram
     without: frozenset[str]
     fault: Fault | None
-    trial: Trial | None
+    oracle: Oracle | None
 
 
-def trial_of(
+def oracle_of(
     captured: Program, path: Sequence[Step], optimized: OptimizedProgram, notes: Notes, full: bool
-) -> Trial | None:
+) -> Oracle | None:
     """The truth about an optimized program; None for functions that balls cannot evaluate."""
     smooth = None
     repaired = any(g.kind == "repaired" for g in notes.guards.guards)
@@ -56,7 +56,7 @@ def trial_of(
         smooth = notes.guarded
     compiled = (*optimized.outputs, *optimized.reference)
     try:
-        return Trial(
+        return Oracle(
             captured, path, compiled, smooth=smooth, loose=bool(notes.guards.literals), full=full
         )
     except (UnsupportedError, NotImplementedError, ValueError, OverflowError):
@@ -74,8 +74,8 @@ def checked(captured: Program, path: Sequence[Step], emit: Emit, full: bool = Fa
     full : whether to look thoroughly.
     """
     optimized, notes = emit(frozenset())
-    first, trial = _fault(captured, path, optimized, notes, full)
-    wrong = None if trial is None else rule_fault(trial)
+    first, oracle = _fault(captured, path, optimized, notes, full)
+    wrong = None if oracle is None else rule_fault(oracle)
     if wrong is not None:
         raise VerificationError(
             f"a derivative in the table of functions is wrong: {captured.name} has the slope "
@@ -83,17 +83,17 @@ def checked(captured: Program, path: Sequence[Step], emit: Emit, full: bool = Fa
             hint=f"this is a fault of symdiff: {REPORT}",
         )
     if first is None:
-        return Outcome(optimized, frozenset(), None, trial)
+        return Outcome(optimized, frozenset(), None, oracle)
     candidates = [frozenset({s}) for s in STAGES]
     candidates += [frozenset(STAGES[:k]) for k in range(2, len(STAGES) + 1)]
     for off in candidates:
         try:
             optimized, notes = emit(off)
-            fault, trial = _fault(captured, path, optimized, notes, True, likely=first)
+            fault, oracle = _fault(captured, path, optimized, notes, True, likely=first)
         except (ArithmeticError, RecursionError, TypeError, KeyError, AssertionError):
             continue
         if fault is None:
-            return Outcome(optimized, off, first, trial)
+            return Outcome(optimized, off, first, oracle)
     optimized = plain(captured, path, optimized)
     return Outcome(optimized, frozenset({CAPTURED}), first, None)
 
@@ -112,14 +112,14 @@ def _fault(
     notes: Notes,
     full: bool,
     likely: Fault | None = None,
-) -> tuple[Fault | None, Trial | None]:
-    trial = trial_of(captured, path, optimized, notes, full)
-    if trial is None:
+) -> tuple[Fault | None, Oracle | None]:
+    oracle = oracle_of(captured, path, optimized, notes, full)
+    if oracle is None:
         return None, None
     if likely is not None:
-        trial.first(likely.point)
-    found = trial.repaired() or trial.faults_of(optimized.outputs, optimized.reference)
-    return (found[0] if found else None), trial
+        oracle.first(likely.point)
+    found = oracle.repaired() or oracle.faults_of(optimized.outputs, optimized.reference)
+    return (found[0] if found else None), oracle
 
 
 def warn(name: str, fault: Fault, what: str) -> None:

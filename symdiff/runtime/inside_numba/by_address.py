@@ -126,8 +126,8 @@ def together(changes: Sequence[int], args: Sequence[Argument]) -> list[tuple[int
 
 
 @functools.cache
-def apart() -> Any:
-    """Whether the stretches of memory in which two arrays lie are apart, in code that Numba compiles."""
+def disjoint() -> Any:
+    """Whether the stretches of memory in which two arrays lie are disjoint, in code that Numba compiles."""
     import numba
 
     @numba.njit  # type: ignore[untyped-decorator]
@@ -140,13 +140,13 @@ def apart() -> Any:
         return low, high
 
     @numba.njit  # type: ignore[untyped-decorator]
-    def are_apart(a: Any, b: Any) -> Any:
+    def are_disjoint(a: Any, b: Any) -> Any:
         if a.size == 0 or b.size == 0:
             return True
         (low, high), (first, last) = ends(a), ends(b)
         return high <= first or last <= low
 
-    return are_apart
+    return are_disjoint
 
 
 def implementation(made: ArrayProgram, args: Sequence[Argument]) -> Callable[..., Any]:
@@ -336,7 +336,7 @@ class _Direct:
             "reals = frame.view(np.float64)",
             "fits = True",
             *(
-                f"fits = fits and apart(a{i}, a{k})"
+                f"fits = fits and disjoint(a{i}, a{k})"
                 for i, k in together(self.made.changes, self.args)
             ),
         ]
@@ -538,7 +538,7 @@ def _names() -> dict[str, Any]:
 
     lock = types.ExternalFunction("PyGILState_Check", types.int32())
     return (
-        {"np": np, "objmode": objmode, "holds_lock": lock, "apart": apart()}
+        {"np": np, "objmode": objmode, "holds_lock": lock, "disjoint": disjoint()}
         | _intrinsics()
         | _sizes()
     )

@@ -35,7 +35,7 @@ from symdiff.ir.program import OptimizedProgram, Tree, tree_text
 from symdiff.runtime.inside_numba.by_address import (
     Argument,
     ArrayProgram,
-    apart,
+    disjoint,
     implementation,
     in_python,
     together,
@@ -150,14 +150,14 @@ def _chosen(made: Numbers | ArrayProgram, args: Sequence[Argument]) -> Callable[
         except UnsupportedError:  # of functions that ball arithmetic alone computes
             alone = in_python(made.optimized.name, made.function, tree, len(args), count)
             flat = _flat(numba.njit(alone))
-    scope: dict[str, Any] = {"flat": flat, "np": np, "apart": apart()}
+    scope: dict[str, Any] = {"flat": flat, "np": np, "disjoint": disjoint()}
     several = f"({', '.join(given)},)" if given else "()"
     lines = [f"v = flat({several})"]
     if over:
         lines = [
             f"shape = np.broadcast_shapes({', '.join(f'np.shape({a})' for a in given)})",
             *(
-                f"if not apart(a{i}, a{k}): raise ValueError('arguments {i} and {k} share memory, and one is changed')"
+                f"if not disjoint(a{i}, a{k}): raise ValueError('arguments {i} and {k} share memory, and one is changed')"
                 for i, k in together(made.changes, args)
             ),
             *(f"b{k} = np.broadcast_to(np.asarray({a}), shape)" for k, a in enumerate(given)),

@@ -9,7 +9,7 @@
 `probe`         whether a call lost digits, measured by rounding up and down
 `ball_program`  a program in compiled balls
 `recomputed`    calls whose results lost digits, in balls
-`apart`         derivatives at points that a program treats apart, or where kernels have none, by the definition
+`by_definition`         derivatives at points that a program treats apart, or where kernels have none, by the definition
 `rows`          rows of arguments over threads
 `transposed`    rows of a few numbers, in vectors over rows
 `results`       where results go, and whether they are finite

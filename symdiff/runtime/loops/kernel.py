@@ -41,7 +41,7 @@ from symdiff.runtime.scalar.elementwise import ArgumentError, Array
 from symdiff.runtime.scalar.fallback import MEASURE, tell, unproven
 
 if TYPE_CHECKING:
-    from symdiff.runtime.loops.apart import Points
+    from symdiff.runtime.loops.by_definition import Points
     from symdiff.runtime.loops.recomputed import Recomputed
 
 ALL = 2

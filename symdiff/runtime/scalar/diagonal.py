@@ -11,11 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symdiff.errors import optional
 
-Array = NDArray[Any]
 Shape = tuple[int, ...]
 
 

@@ -29,8 +29,6 @@ from symdiff.runtime.scalar.compiled import Body
 Array = NDArray[Any]
 
 _FLOAT64, _FLOAT32, _FLOAT16 = (np.dtype(n) for n in ("float64", "float32", "float16"))
-_NATIVE = {d: d for d in (_FLOAT64, _FLOAT32, _FLOAT16)}
-"""The one object of each dtype, which compiled code compares by address."""
 _FLAG = np.dtype("uint8")
 STREAMED = 32 << 20
 """Bytes of outputs that are written past the caches, where they would not stay."""

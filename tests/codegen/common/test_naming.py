@@ -14,8 +14,8 @@ from symdiff.codegen.common.shared_parts import Parts, merged, replaced
 from symdiff.frontend.formula.parse import parse
 from symdiff.ir import Expr
 from symdiff.ir.formula_text import Formulas
-from symdiff.passes.simplify import simplify
 from symdiff.passes.simplify.check import equal
+from symdiff.passes.simplify.simplify import simplify
 from symdiff.pipeline.readable_formulas import short_derivative
 
 

@@ -11,8 +11,7 @@ from symdiff.codegen.llvm import jit
 from symdiff.codegen.llvm.loops.kernel import print_kernel
 from symdiff.codegen.llvm.printer import Lanes
 from symdiff.interpret.loops import Precise, run
-from symdiff.ir import HALF, ONE, TRUE, ZERO, and_, const, gt, le, lt, not_, var, where
-from symdiff.ir.functions import OPS
+from symdiff.ir import HALF, ONE, OPS, TRUE, ZERO, and_, const, gt, le, lt, not_, var, where
 from symdiff.ir.loop_program import (
     FLOORDIV,
     MOD,

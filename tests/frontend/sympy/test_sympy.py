@@ -13,7 +13,7 @@ import sympy as sp
 
 from symdiff import SymbolicFunction, UnsupportedError, lambdify, symgrad
 from symdiff.errors import SymdiffError
-from symdiff.ir.functions import OPS
+from symdiff.ir import OPS
 from tests.corpus import CASES
 
 x, y, z = sp.symbols("x y z")

@@ -7,9 +7,9 @@ import pytest
 from symdiff.frontend.formula.parse import parse
 from symdiff.ir import Expr
 from symdiff.ir.formula_text import Formulas
-from symdiff.passes.simplify import simplify
 from symdiff.passes.simplify.candidates import Candidates
 from symdiff.passes.simplify.check import compare, equal
+from symdiff.passes.simplify.simplify import simplify
 
 
 def formula(text: str) -> Expr:

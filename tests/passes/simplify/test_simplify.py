@@ -18,9 +18,9 @@ from symdiff.ir import Expr
 from symdiff.ir import functions as fn
 from symdiff.ir.formula_text import Formulas
 from symdiff.ir.identities import U, V
-from symdiff.passes.simplify import simplify as shorten
 from symdiff.passes.simplify.check import equal
 from symdiff.passes.simplify.rules import IDENTITIES
+from symdiff.passes.simplify.simplify import simplify as shorten
 from symdiff.passes.simplify.truth import tidied
 from symdiff.pipeline import readable_formulas as formulas
 
@@ -53,6 +53,27 @@ def test_every_identity_holds(identity: object) -> None:
         assert equal(before, after), (before, after)
         tried += 1
     assert tried or identity.name in ("xlogy", "xlog1py")  # type: ignore[attr-defined]
+
+
+def test_complements_are_found_inside_of_sums() -> None:
+    """What is printed; that it is equal was compared at points in balls, as of every formula."""
+    for text, expected in {
+        "z + 1 - erf(x)": "z + erfc(x)",
+        "z - 1 + erf(x)": "z - erfc(x)",
+        "z + 1 - erfc(x**2)": "z + erf(x**2)",
+        "x*(1 - erf(x))": "x*erfc(x)",
+        "a - a*erf(x) + z": "a*erfc(x) + z",
+        "z + 1/2 - erf(x)/2": "z + erfc(x)/2",
+        "2 - erf(x) - erf(y)": "erfc(x) + erfc(y)",
+        "exp(z + 1 - erf(x))": "exp(z + erfc(x))",
+        "z + 2 - erf(x)": "z - erf(x) + 2",
+        "z + 1 + erf(x)": "z + erf(x) + 1",
+        "asinh(sinh(x))*y": "x*y",
+        "acosh(cosh(x)) + y": "y + abs(x)",
+        "exp(atanh(tanh(x)))": "exp(x)",
+    }.items():
+        assert printed(text) == expected, text
+    assert printed("x*(1 - erf(x))", "x") == "erfc(x) - 2*x*exp(-x**2)/sqrt(pi)"
 
 
 @pytest.mark.sampled(9)

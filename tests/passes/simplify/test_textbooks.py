@@ -18,10 +18,10 @@ from symdiff.frontend.formula.parse import parse
 from symdiff.ir import Expr
 from symdiff.ir import functions as fn
 from symdiff.ir.formula_text import Formulas
-from symdiff.passes.simplify import simplify as shorten
 from symdiff.passes.simplify.check import equal
 from symdiff.passes.simplify.decimals import as_written, decimals_of
 from symdiff.passes.simplify.familiar import readable
+from symdiff.passes.simplify.simplify import simplify as shorten
 from symdiff.pipeline import readable_formulas as formulas
 from symdiff.pipeline import scalar as pipeline
 

@@ -146,10 +146,10 @@ class Grid(Thread):
         body: Callable[[str], None],
         first: str = "",
         step: str = "",
-        apart: bool = False,
+        leavable: bool = False,
     ) -> None:
         """Print the loop of a thread over its elements: index names, how many there are,
-        and whether they go backwards. `apart` leaves only the loop where a thread stops.
+        and whether they go backwards. `leavable` leaves only the loop where a thread stops.
         Threads take turns, or start and go on as is said."""
         counts = [self.count(n) for _, n, _ in space]
         total = counts[0]
@@ -175,7 +175,7 @@ class Grid(Thread):
         )
         lines = self.language.inside(head, self.scope.lines)
         self.scope = outer
-        self.line(*(self.language.apart(lines) if apart else lines))
+        self.line(*(self.language.leavable(lines) if leavable else lines))
 
     def build_all(self, s: Build) -> None:
         """Print a build as a grid."""
@@ -227,11 +227,11 @@ class Grid(Thread):
             self.iteration(last, places)
 
         checked = has_checks(*last.body)
-        apart = bool(p.collected) and checked
-        self.stays = apart and not self.language.leaves
+        leavable = bool(p.collected) and checked
+        self.stays = leavable and not self.language.leaves
         if self.stays and any(isinstance(b, Loop) and b.count is None for b in walk(last.body)):
             raise DeclinedError("a loop that may not end once a check has failed")
-        self.spread(p.space, body, apart=apart)
+        self.spread(p.space, body, leavable=leavable)
         for c, v, part in zip(p.collected, variables, parts, strict=True):
             total = self.collect(c, v)
             kind = c.carried.type.kind

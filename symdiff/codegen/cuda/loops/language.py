@@ -199,7 +199,7 @@ class Language(ABC):
 
     @abstractmethod
     def leave(self) -> list[str]:
-        """Leave the kernel, or what is `apart`."""
+        """Leave the kernel, or what is `leavable`."""
 
     @abstractmethod
     def failed(self, words: str, number: int) -> str:
@@ -214,7 +214,7 @@ class Language(ABC):
         """Memory that the threads of a block share."""
 
     @abstractmethod
-    def apart(self, lines: Sequence[str]) -> list[str]:
+    def leavable(self, lines: Sequence[str]) -> list[str]:
         """Statements, of which `leave` leaves only these."""
 
     @abstractmethod
@@ -369,7 +369,7 @@ class Cplusplus(Operations, Language):
     def shared(self, kind: str, name: str) -> str:
         return f"__shared__ {self.type(kind)} {name}[{THREADS}];"
 
-    def apart(self, lines: Sequence[str]) -> list[str]:
+    def leavable(self, lines: Sequence[str]) -> list[str]:
         return ["[&] {", *lines, "}();"]
 
     def kernel(self, name: str, arguments: Sequence[str], lines: Sequence[str]) -> str:

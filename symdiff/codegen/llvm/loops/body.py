@@ -86,7 +86,7 @@ class Statements(Tapes, Blocks[Scope, Stored]):
     part: int = 0
     taken: set[str]
     flags: int
-    apart: bool = False
+    outlined: bool = False
     patience: str = ""
 
     def compute(self, e: Expr) -> None:
@@ -226,7 +226,7 @@ class Statements(Tapes, Blocks[Scope, Stored]):
         ]  # fmt: skip
         self.scope = scope.parent
         self.scope.lines += [line for line in scope.lines if line]
-        if not self.apart and self.scope.parent is not None:
+        if not self.outlined and self.scope.parent is not None:
             self.spend(c.order, FEW)
 
     # ------------------------------------------------------------------- signals
@@ -249,7 +249,7 @@ class Statements(Tapes, Blocks[Scope, Stored]):
 
     def interruptible(self, s: Loop, c: Counter) -> None:
         """Let a signal interrupt a loop."""
-        if self.apart:
+        if self.outlined:
             return
         asks, patience = self.asking(s)
         operations = weight((*(x.next for x in s.carried), s.condition))

@@ -127,10 +127,10 @@ class Parts(Spans):
         """Print the function of a build; returns the names of its frame and its own."""
         outer, entry = self.scope, list[str]()
         self.scope = inside = Scope(outer, entry=entry)
-        self.apart = True
+        self.outlined = True
         self.elements_of(s, a, 0, ("%first", "%past"))
         lines = [*entry, *inside.lines]
-        self.scope, self.apart = outer, False
+        self.scope, self.outlined = outer, False
         self.parts += 1
         name = f"part.{self.parts}"
         used = [*self.captured(lines), *(["%raised.p"] if self.flags else [])]

@@ -191,7 +191,7 @@ class Spans(Vectors):
         c = self.begin(last, first)
         self.test(c, ())
         short = count in self.sizes or (count.op is ir.CONST and count.value < PATIENCE)
-        if not (self.apart or short):
+        if not (self.outlined or short):
             every = period(1 + int(plan.cost))
             passed = self.emit("i64", f"and i64 {c.order}, {every - 1}")
             self.ask(self.emit("i1", f"icmp ult i64 {passed}, {self.width * plan.unroll}"))

@@ -137,7 +137,6 @@ def _names() -> dict[Op, str]:
 
 
 # ------------------------------------------------------------------------- tables
-_tables: dict[str, Expr] = {}
 
 
 def _table(e: Expr) -> str:

@@ -306,10 +306,6 @@ def flat(t: Tracer, a: SymArray) -> SymArray:
     return symbolic.viewed(a, (product(t, a.shape),), [place, *reversed(at)])
 
 
-def _flatten(t: Tracer, value: Any) -> Any:
-    return symbolic.snapshot(ravel(t, value))
-
-
 # -------------------------------------------------------------------------- views
 def viewed(a: SymArray, f: Function, args: Any, kwargs: Any, ones: Any = ()) -> SymArray:
     """The view that a NumPy function makes of an array. It is called with an array whose strides

@@ -25,7 +25,7 @@ MOST_CASES = 12
 """The most outcomes of conditions on integers."""
 
 
-class Meant:
+class SubstitutingProver:
     """A prover for variables that denote formulas.
 
     Parameters

@@ -117,7 +117,7 @@ class Budget:
         return self.spent < self.most
 
 
-class Trial:
+class Oracle:
     """The truth about one derivative of a captured program.
 
     Parameters
@@ -168,7 +168,7 @@ class Trial:
         self._points: list[Point] | None = None
         self._compiled = tuple(compiled)
         self._seen: dict[str, list[Seen]] = {}
-        self._single: Trial | None = None
+        self._single: Oracle | None = None
         kinks = {
             e.op.kink(*e.args)
             for e in ir.topological(captured.outputs)
@@ -236,8 +236,8 @@ class Trial:
                 found.append(seen)
                 yield seen
 
-    def _in_single(self) -> Trial:
-        """The trial of the same formulas with the decisions of float32, as kernels of it have them."""
+    def _in_single(self) -> Oracle:
+        """The oracle for the same formulas with the decisions of float32, as kernels of it have them."""
         if self._single is None:
             roots, self._single = list(in_single(self._roots)), self
             if roots != self._roots:

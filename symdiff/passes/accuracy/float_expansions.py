@@ -1,10 +1,10 @@
-"""Carry further parts of each real name of a program with arrays and loops.
+"""Make each real name of a program with arrays and loops an expansion: a sum of several numbers.
 
 Before:  for i: s = s + x[i]*y[i]
 After:   for i: s, s_low = (s, s_low) + x[i]*y[i]
 
 Requires: an arithmetic (a subclass): what expressions over numbers of several parts become.
-Ensures: every real name that is not exact is the first part of a number, and `other_parts` names
+Ensures: every real name that is not exact is the leading part of an expansion, and `trailing` names
 the others, in numbers, arrays, elements that are replaced or added to, loops and tapes. Products
 of matrices are sums.
 """
@@ -82,15 +82,15 @@ def added_up(terms: Iterable[Expr]) -> Expr:
     return total
 
 
-class WithOtherParts(ABC):
+class OnExpansions(ABC):
     """What becomes of the names of a program.
 
     Attributes
     ----------
-    suffixes : of the names of the other parts.
-    other_parts : the names of the other parts by that of the first; what has none is exact.
+    suffixes : of the names of the trailing parts.
+    trailing : the names of the trailing parts by that of the leading one; what has none is exact.
     tapes : the same of tapes.
-    filled_here : exact arrays whose other parts were filled with zeros; they are known up to the
+    filled_here : exact arrays whose trailing parts were filled with zeros; they are known up to the
         end of the block that filled them.
     ranges : the indices of loops, and how many values they have.
     """
@@ -100,7 +100,7 @@ class WithOtherParts(ABC):
     def __init__(self, program: lp.LoopProgram) -> None:
         self.program = program
         self.names = lp.names_of(program)
-        self.other_parts: dict[str, tuple[str, ...]] = {}
+        self.trailing: dict[str, tuple[str, ...]] = {}
         self.tapes: dict[str, tuple[str, ...]] = {}
         self.filled_here: list[str] = []
         self.kinds: dict[Expr, str] = {}
@@ -141,13 +141,13 @@ class WithOtherParts(ABC):
         """A number by its name, an element, or an integer."""
         none = (ZERO,) * len(self.suffixes)
         if n.op is VAR:
-            names = self.other_parts.get(lp.name_of(n))
+            names = self.trailing.get(lp.name_of(n))
             return (n, *(map(ir.var, names) if names else none))
         if lp.kind_of(n, self.kinds) == "i" or n.op is lp.REAL_OF:
             whole = self.whole(n.args[0] if n.op is lp.REAL_OF else n)
             return (raw(lp.REAL_OF, (whole,)), *none)
         names, places = (
-            self.other_parts.get(lp.name_of(n.args[0])),
+            self.trailing.get(lp.name_of(n.args[0])),
             tuple(map(self.whole, n.args[1:])),
         )
         others = (lp.load(lp.array(m), *places) for m in names) if names else none
@@ -178,12 +178,12 @@ class WithOtherParts(ABC):
         """The names of an array, or a number."""
         if not t.shape:
             return self.real(e)[0]
-        return (e, *map(lp.array, self.other_parts[lp.name_of(e)]))
+        return (e, *map(lp.array, self.trailing[lp.name_of(e)]))
 
     def named(self, name: str) -> tuple[str, ...]:
         """New names for the other parts of a name."""
-        self.other_parts[name] = tuple(self.names.fresh(f"{name}_{s}") for s in self.suffixes)
-        return self.other_parts[name]
+        self.trailing[name] = tuple(self.names.fresh(f"{name}_{s}") for s in self.suffixes)
+        return self.trailing[name]
 
     # ------------------------------------------------------------------- statements
     @abstractmethod
@@ -251,7 +251,7 @@ class WithOtherParts(ABC):
 
     def inexact(self, name: str, t: lp.Type) -> list[lp.Statement]:
         """The other parts of an array that is exact."""
-        if name in self.other_parts:
+        if name in self.trailing:
             return []
         self.filled_here.append(name)
         return [self.filled(n, t, ZERO) for n in self.named(name)]
@@ -259,7 +259,7 @@ class WithOtherParts(ABC):
     def leave(self, outside: int) -> None:
         """A block ends: arrays filled in it, all after the first `outside`, are exact again."""
         for name in self.filled_here[outside:]:
-            del self.other_parts[name]
+            del self.trailing[name]
         del self.filled_here[outside:]
 
     def build(self, s: lp.Build) -> list[lp.Statement]:
@@ -306,7 +306,7 @@ class WithOtherParts(ABC):
         if s.type.kind != "f":
             return [replace(s, index=place, guard=guard, value=self.whole(s.value))]
         (values,) = self.real(s.value)
-        others = self.other_parts.get(s.source)
+        others = self.trailing.get(s.source)
         if others is None and not s.add and unsure is FALSE and all(e is ZERO for e in values[1:]):
             return [replace(s, index=place, guard=guard, value=values[0])]
         made: list[lp.Statement] = list(self.inexact(s.source, s.type))
@@ -316,10 +316,10 @@ class WithOtherParts(ABC):
                 else ir.where(ir.lt(i, ZERO), ZERO, ir.where(ir.lt(i, n), i, n - 1))
                 for i, n in zip(place, s.type.shape, strict=True)
             )  # fmt: skip
-            here = (s.source, *self.other_parts[s.source])
+            here = (s.source, *self.trailing[s.source])
             values = self.added(tuple(lp.load(lp.array(n), *place) for n in here), values)
         values = self.unsure(values, unsure)
-        sources = (s.source, *self.other_parts[s.source])
+        sources = (s.source, *self.trailing[s.source])
         both = guard if unsure is FALSE else ir.or_(guard, unsure)
         whens = (guard, *(guard for _ in self.suffixes[1:]), both)
         for name, source, value, when in zip(
@@ -381,10 +381,10 @@ class WithOtherParts(ABC):
             final, begin = nexts[c.name], inits[c.name]
             carried.append(replace(c, init=begin[0], next=final[0]))
             for name, start, end, result in zip(
-                self.other_parts[c.name],
+                self.trailing[c.name],
                 begin[1:],
                 final[1:],
-                self.other_parts[c.result],
+                self.trailing[c.result],
                 strict=True,
             ):
                 carried.append(lp.Carried(name, c.type, start, end, result))
