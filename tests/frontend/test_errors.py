@@ -177,9 +177,9 @@ def f(x):
     return x
 """,
         """
-model.py:2:17: a subclass of this class is defined inside of the function
+model.py:2:5: a class is defined inside of the function
     class Model(dict):
-                ^
+    ^
 hint: define it at the top of the file
 """,
     ),

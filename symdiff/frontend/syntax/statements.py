@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import importlib
 import warnings
 from collections.abc import Callable, Sequence
@@ -17,14 +18,13 @@ from symdiff.errors import SymdiffError
 from symdiff.frontend import captures
 from symdiff.frontend.arrays import lists, selecting, storing, symbolic
 from symdiff.frontend.arrays import small as arrays
-from symdiff.frontend.library import registry
+from symdiff.frontend.library import of_numba, registry
 from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.loops import appended_lists, slots
 from symdiff.frontend.syntax import (
     containers,
     expressions,
     for_while,
-    local_classes,
     match_case,
     operators,
     records,
@@ -445,7 +445,26 @@ def _pass(t: Tracer, node: ast.Pass) -> None:
 
 
 def _function(t: Tracer, node: ast.FunctionDef) -> None:
-    closures.bind(t, node.name, local_classes.decorated(t, node, closures.Closure.make(t, node)))
+    decorators = [_decorator(t, d) for d in node.decorator_list]
+    made: Any = closures.Closure.make(t, node)
+    for at, decorator in reversed([*zip(node.decorator_list, decorators, strict=True)]):
+        t.at = at
+        made = made if decorator is None else t.call(decorator, (made,), {})
+    closures.bind(t, node.name, made)
+
+
+_LEAVE = (functools.cache, functools.lru_cache, functools.wraps)
+"""Decorators, or their makers, that return an equivalent function."""
+
+
+def _decorator(t: Tracer, node: ast.expr) -> Any:
+    """A decorator; None for one that returns an equivalent function, whatever its arguments."""
+    maker = node.func if isinstance(node, ast.Call) else node
+    if isinstance(maker, (ast.Name, ast.Attribute)):
+        found = evaluate(t, maker)
+        if of_numba.leaves(found) or found in _LEAVE:
+            return None
+    return evaluate(t, node)
 
 
 def _import(t: Tracer, node: ast.Import) -> None:
@@ -538,7 +557,6 @@ STATEMENTS: dict[type[ast.stmt], Handler] = {
     ast.Expr: _expression,
     ast.Pass: _pass,
     ast.FunctionDef: _function,
-    ast.ClassDef: local_classes.define,
     ast.Import: _import,
     ast.ImportFrom: _import_from,
     ast.With: _with,
@@ -554,6 +572,10 @@ REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
     ast.With: (
         "'with' is not supported",
         "only np.errstate, warnings.catch_warnings and contextlib.suppress are; do I/O outside",
+    ),
+    ast.ClassDef: (
+        "a class is defined inside of the function",
+        "define it at the top of the file",
     ),
     ast.AsyncWith: ("'async' is not supported", ""),
     ast.AsyncFor: ("'async' is not supported", ""),
