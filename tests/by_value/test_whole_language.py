@@ -1,8 +1,9 @@
 """Parts of Python that the compiler leaves to runs by values: generators, deques, dicts with defaults, classes
-inside of functions, patterns of sequences, mappings and classes. Values are plain Python's, and gradients those of
+inside of functions, `finally`, patterns of sequences, mappings and classes. Values are plain Python's, and gradients those of
 central differences.
 """
 
+import contextlib
 import functools
 import math
 from collections import Counter, OrderedDict, defaultdict, deque
@@ -513,6 +514,56 @@ def of_vectors(x):
     return first * second + sum(Vector(x, x**3)) + max(*Vector(x, 2)) * math.fsum(Vector(x, x))
 
 
+def at_last(x):
+    old = np.seterr(all="ignore")
+    try:
+        if x > 1:
+            return x**2
+        y = 2 * x
+    finally:
+        k = 2.0
+        np.seterr(**old)
+    return y * k
+
+
+def appended(x):
+    out = [x]
+    try:
+        return out
+    finally:
+        out.append(2 * x)
+
+
+def raised(x):
+    try:
+        y = math.log(x)
+    except (ValueError, TypeError) as error:
+        raise RuntimeError("no logarithm") from error
+    else:
+        y = y + 1
+    finally:
+        w = 3.0
+    return y * w
+
+
+def passes(x):
+    y = 2.0
+    with contextlib.suppress(ZeroDivisionError, ValueError):
+        y = 1 / x
+    return y
+
+
+def with_finally(x):
+    n = 0
+    try:
+        y = 1 / x
+    except ZeroDivisionError:
+        y = 0.0
+    finally:
+        n = 1
+    return y + n
+
+
 PAIR = np.array([1.0, 2.0])
 CALLS = {
     **dict.fromkeys((summed, left_early, enumerated, from_others, zipped, in_comprehension), (0.7,)),
@@ -522,6 +573,7 @@ CALLS = {
     **dict.fromkeys((of_arrays, makes_new_arrays, changes_arrays), (PAIR,)),
     **dict.fromkeys((sums, groups, nested, counted, in_order, points, inherited), (0.7,)),
     **dict.fromkeys((moving_means, full_from_the_start, of_a_loop), (V,)),
+    **dict.fromkeys((at_last, raised, with_finally, passes), (1.5,)),
     names_in_classes: (0.7,), state: (X,), shapes: (1.5,), wrapped_names: (0.5,), of_the_length: (X,),
     of_a_truth_value: (1.0,), alternatives_with_names: (0.7, 1.0), counts_what_it_yields: (2.0,),
     of_vectors: (0.7,),
@@ -543,3 +595,12 @@ def test_several_results():
     for x in (0.5, 1.0, 3.0):
         assert symgrad(records)(x) == records(x)
     assert symgrad(records).jacobian(0.5) == [1.0, 2.0, 0.0, 1.0]
+    assert symgrad(appended)(0.5) == [0.5, 1.0]
+    assert symgrad(appended).jacobian(0.5) == [1.0, 2.0]
+
+
+@pytest.mark.filterwarnings("ignore::symdiff.ByValueWarning")
+def test_where_errors_are_caught():
+    assert symgrad(with_finally)(0.0) == 1.0
+    assert symgrad(passes)(0.0) == 2.0
+    assert symgrad(at_last).grad(0.5) == 4.0

@@ -2,7 +2,7 @@
 
 `statements`       statements
 `for_while`        `for` and `while`
-`try_except`       `try`: handlers run where plain Python raises, and `finally`
+`try_except`       `try`: handlers run where plain Python raises
 `match_case`       `match`, as branches
 `expressions`      evaluating expressions
 `comprehensions`   comprehensions and generator expressions

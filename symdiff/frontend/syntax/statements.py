@@ -4,7 +4,6 @@ refused."""
 from __future__ import annotations
 
 import ast
-import contextlib
 import functools
 import importlib
 import warnings
@@ -507,13 +506,6 @@ def _with(t: Tracer, node: ast.With) -> None:
     for item in node.items:
         call = item.context_expr
         manager = evaluate(t, call.func) if isinstance(call, ast.Call) else None
-        if manager is contextlib.suppress and len(node.items) == 1:
-            assert isinstance(call, ast.Call)
-            kinds = ast.copy_location(ast.Tuple(call.args, ast.Load()), call)
-            nothing = ast.copy_location(ast.Pass(), call)
-            handler = ast.copy_location(ast.ExceptHandler(kinds, None, [nothing]), call)
-            _try(t, ast.copy_location(ast.Try(node.body, [handler], [], []), node))
-            return
         if manager not in _MANAGERS or item.optional_vars is not None:
             t.refuse(*REFUSED[ast.With], node)
     run_block(t, node.body)
@@ -571,7 +563,7 @@ REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
     ast.TryStar: try_except.REFUSED,
     ast.With: (
         "'with' is not supported",
-        "only np.errstate, warnings.catch_warnings and contextlib.suppress are; do I/O outside",
+        "only np.errstate and warnings.catch_warnings are; do I/O outside",
     ),
     ast.ClassDef: (
         "a class is defined inside of the function",

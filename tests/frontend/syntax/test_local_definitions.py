@@ -1,4 +1,4 @@
-"""Names that functions inside share (`nonlocal`), decorators, `finally`."""
+"""Names that functions inside share (`nonlocal`), decorators."""
 
 from __future__ import annotations
 
@@ -74,38 +74,6 @@ def swapped(x):
     return x - 2 * y
 
 
-def at_last(x):
-    old = np.seterr(all="ignore")
-    try:
-        if x > 1:
-            return x**2
-        y = 2 * x
-    finally:
-        k = 2.0
-        np.seterr(**old)
-    return y * k
-
-
-def appended(x):
-    out = [x]
-    try:
-        return out
-    finally:
-        out.append(2 * x)
-
-
-def raised(x):
-    try:
-        y = math.log(x)
-    except (ValueError, TypeError) as error:
-        raise RuntimeError("no logarithm") from error
-    else:
-        y = y + 1
-    finally:
-        w = 3.0
-    return y * w
-
-
 def decorated(x):
     def scaled(k):
         def decorator(f):
@@ -151,16 +119,14 @@ rate = 3.0
 @pytest.mark.parametrize(
     ("f", "args"),
     [
-        (summed, (X,)), (nested, (0.7,)), (searched, (X,)), (swapped, (0.7, 1.3)), (at_last, (0.5, 1.5)), (appended, (0.5,)),
-        (raised, (2.0,)), (decorated, (0.7, 1.3)), (global_names, (0.7,)),
+        (summed, (X,)), (nested, (0.7,)), (searched, (X,)), (swapped, (0.7, 1.3)),
+        (decorated, (0.7, 1.3)), (global_names, (0.7,)),
     ],
 )  # fmt: skip
 def test_is_what_python_makes_of_it(f: Any, args: Any) -> None:
     s = symgrad(f)
     for x in args:
         np.testing.assert_allclose(s(x), f(x), rtol=1e-14)
-        if f is appended:
-            continue
         steps = np.eye(3) if np.ndim(x) else [1.0]
         slopes = [(f(x + 1e-6 * e) - f(x - 1e-6 * e)) / 2e-6 for e in steps]
         np.testing.assert_allclose(np.ravel(s.grad(x)), slopes, rtol=1e-6)
@@ -169,11 +135,7 @@ def test_is_what_python_makes_of_it(f: Any, args: Any) -> None:
 @pytest.mark.parametrize(
     ("line", "said", "body"),
     [
-        (3, "'return' in 'finally'", "try: y = x\n    finally: return 2*x"),
-        (5, "under a condition", "out = [x]\n    try:\n        if x > 1: return out\n"
-         "    finally: out.append(3*x)\n    return out"),
-        (6, "under a condition", "s = x\n    for i in range(5):\n        try:\n"
-         "            if s > 3: break\n        finally: s = s + 0.5\n    return s"),
+        (3, "'finally' is not supported", "try: y = x\n    finally: z = 2*x\n    return y + z"),
         (2, "a class is defined inside", "class C: pass\n    return x"),
     ],
 )  # fmt: skip
