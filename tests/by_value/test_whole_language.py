@@ -564,6 +564,15 @@ def with_finally(x):
     return y + n
 
 
+COUNTS = Counter("abca")
+
+
+def counter_of_the_module(x):
+    more = COUNTS.copy()
+    more.update({"a": 5})
+    return x * more["a"] + COUNTS["z"]
+
+
 PAIR = np.array([1.0, 2.0])
 CALLS = {
     **dict.fromkeys((summed, left_early, enumerated, from_others, zipped, in_comprehension), (0.7,)),
@@ -576,7 +585,7 @@ CALLS = {
     **dict.fromkeys((at_last, raised, with_finally, passes), (1.5,)),
     names_in_classes: (0.7,), state: (X,), shapes: (1.5,), wrapped_names: (0.5,), of_the_length: (X,),
     of_a_truth_value: (1.0,), alternatives_with_names: (0.7, 1.0), counts_what_it_yields: (2.0,),
-    of_vectors: (0.7,),
+    of_vectors: (0.7,), counter_of_the_module: (0.7,),
 }  # fmt: skip
 
 

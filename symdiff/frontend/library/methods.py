@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -132,6 +133,8 @@ METHODS: dict[tuple[type, str], Callable[..., Any]] = {
 
 def find(owner: Any, name: str) -> Callable[..., Any] | None:
     """The traced version of a method of a container, of its class or of a base class."""
+    if isinstance(owner, Counter) and name in ("copy", "update"):  # they are not those of dict
+        return None
     for cls in type(owner).__mro__:
         if (found := METHODS.get((cls, name))) is not None:
             return found
