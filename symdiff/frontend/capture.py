@@ -28,10 +28,9 @@ from symdiff.frontend.pytrees import Trees, class_of
 from symdiff.frontend.scalarise import scalarise
 from symdiff.frontend.signature import Parameters, python_function
 from symdiff.frontend.source import Source
-from symdiff.frontend.syntax import calls, records
+from symdiff.frontend.syntax import calls
 from symdiff.frontend.trace.counted_truth import of_a_kind
 from symdiff.frontend.trace.defined import masked, needed
-from symdiff.frontend.trace.frames import Deque
 from symdiff.frontend.trace.poles import denominators
 from symdiff.frontend.trace.recorder import Retrace, active
 from symdiff.frontend.trace.tracer import Tracer
@@ -288,17 +287,13 @@ def _flatten(t: Tracer, value: Any, outputs: list[Any], kinds: list[str]) -> Tre
         outputs.append(as_real(value))
         kinds.append(python_kind(value))
         return len(outputs) - 1
-    if isinstance(value, Deque) or (isinstance(value, dict) and type(value) is not dict):
-        raise Refused(describe(value), "return list(...) or dict(...) of it")
+    if isinstance(value, dict) and type(value) is not dict:
+        raise Refused(describe(value), "return dict(...) of it")
     if isinstance(value, (tuple, list)):
         parts = [_flatten(t, v, outputs, kinds) for v in value]
         if hasattr(value, "_fields"):
             return Made.of(type(value), parts)
         return parts if isinstance(value, list) else tuple(parts)
-    if isinstance(value, Record) and records.LOCAL in vars(value.made_of):
-        raise Refused(
-            "an object of a class that is defined inside of it", "define the class outside"
-        )
     if isinstance(value, Record) and (made_of := class_of(value)) is not None:
         parts = [_flatten(t, value.fields[n], outputs, kinds) for n in fields_of(made_of)]
         return Made.of(made_of, parts)

@@ -137,6 +137,19 @@ def _functions(tree: ast.Module) -> dict[int, list[FunctionNode]]:
     return found
 
 
+@lru_cache(maxsize=1024)
+def first_yield(node: FunctionNode) -> ast.AST | None:
+    """The first `yield` of a function, if there is one."""
+    stack: list[ast.AST] = list(node.body) if isinstance(node.body, list) else [node.body]
+    while stack:
+        n = stack.pop()
+        if isinstance(n, (ast.Yield, ast.YieldFrom)):
+            return n
+        if not isinstance(n, FUNCTION_NODES):
+            stack.extend(ast.iter_child_nodes(n))
+    return None
+
+
 def _matches(node: FunctionNode, code: CodeType) -> bool:
     name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
     a = node.args

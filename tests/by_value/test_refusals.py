@@ -23,9 +23,8 @@ def run(f, **options):
 
 
 def remembers(x):
-    if x not in SEEN:
-        SEEN[x] = x * x
-    return SEEN[x]
+    SEEN["last"] = x
+    return SEEN["last"] * x
 
 
 def counts(x):

@@ -143,7 +143,7 @@ def f(x):
 model.py:2:5: 'with' is not supported
     with open("data") as file:
     ^
-hint: only np.errstate, warnings.catch_warnings and contextlib.suppress are; do I/O outside
+hint: only np.errstate and warnings.catch_warnings are; do I/O outside
 """,
     ),
     "yield_value": (
@@ -177,9 +177,9 @@ def f(x):
     return x
 """,
         """
-model.py:2:17: a subclass of this class is defined inside of the function
+model.py:2:5: a class is defined inside of the function
     class Model(dict):
-                ^
+    ^
 hint: define it at the top of the file
 """,
     ),

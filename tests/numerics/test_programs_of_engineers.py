@@ -50,6 +50,9 @@ REFUSED = {
 }
 """Programs that are refused, and words of the message."""
 
+BY_VALUE = {"deque_average", "class_with_state"}
+"""Programs that are run by values."""
+
 ORDERS = {"growing": (False, True), "shrinking": (True, False)}
 """Whether the arguments are the large ones, call for call."""
 
@@ -113,7 +116,8 @@ def check_slopes(
 
 
 def call(program: Program, accuracy: str, order: str) -> None:
-    s = symgrad(program.f, accuracy=accuracy)
+    by_value = program.f.__name__ in BY_VALUE or None
+    s = symgrad(program.f, accuracy=accuracy, by_value=by_value)
     for large in ORDERS[order]:
         args = program.large if large else program.small
         want, slopes = truth(program, large)

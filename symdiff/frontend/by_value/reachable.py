@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dis
 import functools
 import sys
 import types
@@ -10,6 +11,9 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
+
+from symdiff.frontend.by_value.arrays import RealArray
+from symdiff.frontend.by_value.reals import Real
 
 _LIBRARIES = frozenset(
     (
@@ -44,12 +48,14 @@ class Reached:
     cells : of closures.
     functions : the functions themselves.
     kept : lists, dicts, sets and attributes of objects that outlive a call.
+    tables : dicts in which the functions store results, each with whether they also clear it.
     """
 
     scopes: list[dict[str, Any]] = field(default_factory=list)
     cells: list[types.CellType] = field(default_factory=list)
     functions: list[types.FunctionType] = field(default_factory=list)
     kept: list[Any] = field(default_factory=list)
+    tables: dict[int, tuple[dict[Any, Any], bool]] = field(default_factory=dict)
 
 
 def is_users(module: str | None) -> bool:
@@ -77,6 +83,7 @@ def reachable(function: Any) -> Reached:
         if not is_users(value.__module__):
             continue
         found.functions.append(value)
+        _add_tables(value, found)
         scope = value.__globals__
         own = is_users(
             scope.get("__name__")
@@ -110,6 +117,43 @@ def _names(code: types.CodeType) -> Iterator[str]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _names(constant)
+
+
+def _add_tables(function: types.FunctionType, found: Reached) -> None:
+    """Add the dicts of globals, cells and defaults in which a function stores elements."""
+    code = function.__code__
+    values = function.__globals__
+    given = function.__defaults__ or ()
+    parameters = code.co_varnames[: code.co_argcount]
+    inner = {
+        **dict(zip(parameters[len(parameters) - len(given) :], given, strict=True)),
+        **(function.__kwdefaults__ or {}),
+    }
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        inner[name] = getattr(cell, "cell_contents", None)
+    for name in _changed_in_place(code):
+        of_call = name in inner or name in code.co_varnames
+        table = inner.get(name) if of_call else values.get(name)
+        if isinstance(table, dict) and len(table) <= MOST:
+            clears = "clear" in code.co_names or found.tables.get(id(table), (table, False))[1]
+            found.tables[id(table)] = table, clears
+
+
+@functools.lru_cache(maxsize=1024)
+def _changed_in_place(code: types.CodeType) -> frozenset[str]:
+    """The names of containers in which a function stores elements, or which it clears."""
+    named: dict[tuple[int | None, int | None], str] = {}
+    found = set()
+    for i in dis.get_instructions(code):
+        at = (i.positions.lineno, i.positions.col_offset) if i.positions else (None, None)
+        if i.opname == "STORE_SUBSCR" or i.argval in ("setdefault", "clear", "__setitem__"):
+            found.add(named.get(at, ""))
+        elif i.opname.startswith("LOAD_") and isinstance(i.argval, str):
+            named[at] = i.argval
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            found |= _changed_in_place(constant)
+    return frozenset(found)
 
 
 def _inner(value: Any) -> list[Any]:
@@ -162,6 +206,10 @@ class State:
         self._scopes = [(scope, dict(scope)) for scope in reached.scopes]
         self._cells = [(cell, cell.cell_contents) for cell in reached.cells]
         self._kept = [(value, copy.copy(value)) for value in reached.kept]
+        self._tables = reached.tables
+        for table, _ in reached.tables.values():  # results of earlier calls have no derivative
+            for key in [k for k in table if holds(k, (float,))]:
+                del table[key]
 
     def restored(self) -> str:
         """Put everything back; returns what was changed, or nothing."""
@@ -183,10 +231,29 @@ class State:
                 cell.cell_contents = value
         for value, before in self._kept:
             if not _same(value, before):
-                changed = f"a {type(value).__name__} that outlives the call"
+                if not self._is_memo(value, before):
+                    changed = f"a {type(value).__name__} that outlives the call"
                 value.clear()
                 value.extend(before) if isinstance(value, (list, deque)) else value.update(before)
         return changed
+
+    def _is_memo(self, value: Any, before: Any) -> bool:
+        """Whether a dict only got results, under keys that say of which numbers they are."""
+        if id(value) not in self._tables or self._tables[id(value)][1]:
+            return id(value) in self._tables
+        kept = (k for k in before if not holds(k, (float,)))
+        return all(k in value and value[k] is before[k] for k in kept) and all(
+            holds(k, (Real, int, float)) and (holds(k, (Real,)) or not holds(v, (Real, RealArray)))
+            for k, v in value.items()
+            if k not in before
+        )
+
+
+def holds(value: Any, kinds: tuple[type, ...]) -> bool:
+    """Whether a value is of some class, or a tuple or list with elements that are."""
+    if isinstance(value, (tuple, list)):
+        return any(holds(v, kinds) for v in value)
+    return type(value) in kinds or (float in kinds and isinstance(value, float))
 
 
 def _same(value: Any, before: Any) -> bool:

@@ -12,6 +12,7 @@ import functools
 import math
 import sys
 import types
+from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -120,8 +121,9 @@ def _holds(x: Any) -> bool:
     return type(x) in (Real, RealArray) or (isinstance(x, (list, tuple)) and any(map(_holds, x)))
 
 
-def _of_float(x: Any) -> Any:
-    return float if x is Float else x
+def _of_python(x: Any) -> Any:
+    """An argument as the libraries know it."""
+    return list(x) if isinstance(x, deque) else float if x is Float else x
 
 
 def _wrapped(name: str, function: Callable[..., Any]) -> Any:
@@ -130,13 +132,17 @@ def _wrapped(name: str, function: Callable[..., Any]) -> Any:
     def call(*args: Any, **kwargs: Any) -> Any:
         if not RECORD.here():
             return function(*args, **kwargs)
-        args = tuple(map(_of_float, args))
-        kwargs = {k: _of_float(v) for k, v in kwargs.items()}
+        if function in _OF_ITEMS:
+            return FUNCTIONS[function](*args, **kwargs)
+        args = tuple(map(_of_python, args))
+        kwargs = {k: _of_python(v) for k, v in kwargs.items()}
         if not _holds(args) and not _holds(tuple(kwargs.values())):
             return _created(name, function(*args, **kwargs))
         if function in FUNCTIONS:
-            of_lists = [lifted(objects(a)) if isinstance(a, (list, tuple)) and _holds(a) and
-                        function not in _OF_ITEMS else a for a in args]  # fmt: skip
+            of_lists = [
+                lifted(objects(a)) if isinstance(a, (list, tuple)) and _holds(a) else a
+                for a in args
+            ]
             if isinstance(function, np.ufunc):
                 return on_ufunc(function, "__call__", of_lists, kwargs)
             return lifted(FUNCTIONS[function](*of_lists, **kwargs))
@@ -156,6 +162,7 @@ def _wrapped(name: str, function: Callable[..., Any]) -> Any:
 
 
 _OF_ITEMS = frozenset((math.fsum, math.prod, math.dist))
+"""Functions that read what they take element by element, which may be a generator."""
 _MAKERS = ("array", "asarray", "asanyarray", "ascontiguousarray", "copy", "full")
 
 

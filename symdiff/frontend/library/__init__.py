@@ -7,7 +7,6 @@
 `output`              functions that print or log
 `standard`            math, functools, itertools, operator
 `record_copies`       dataclasses and copy
-`collections_names`  deques, and dicts with defaults, counts or an order
 `methods`             methods of Python's containers and strings
 `numpy/`              NumPy
 `complex_numbers/`    complex numbers as pairs of real ones

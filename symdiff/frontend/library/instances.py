@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import numbers
 from collections.abc import Iterator
 from types import UnionType
@@ -11,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from symdiff.frontend.trace.demands import retrace_integers
-from symdiff.frontend.trace.frames import DefaultDict, Deque
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     Choice,
@@ -76,10 +74,6 @@ def is_instance(t: Tracer, value: Any, types: Any) -> bool:
     if is_complex(value):
         kinds = _OF_ARRAYS if is_array_pair(value) else _COMPLEX
         return bool(wanted.intersection(kinds))
-    if isinstance(value, DefaultDict):
-        return bool(wanted.intersection((collections.defaultdict, dict, object)))
-    if isinstance(value, Deque):
-        return bool(wanted.intersection((collections.deque, object)))
     if isinstance(value, Record):
         return issubclass(value.made_of, tuple(wanted))
     if of_integers.get() and isinstance(value, Real) and not {numbers.Number, object} & wanted:

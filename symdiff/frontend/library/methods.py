@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from symdiff.frontend.library import collections_names
 from symdiff.frontend.library.builtin_functions import dictionary
-from symdiff.frontend.library.collections_names import changing
 from symdiff.frontend.library.ordering import sorted_list
 from symdiff.frontend.syntax.containers import elements, plain, position, present, text_of
 from symdiff.frontend.syntax.operators import compare, truth
@@ -79,8 +78,17 @@ def _set_method(name: str) -> Callable[..., Any]:
     return implementation
 
 
+def changing(change: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that changes its owner; positions and keys must be known."""
+
+    def implementation(t: Tracer, owner: Any, *args: Any) -> Any:
+        t.mutate(owner)
+        return change(t, owner, *args)
+
+    return implementation
+
+
 METHODS: dict[tuple[type, str], Callable[..., Any]] = {
-    **collections_names.METHODS,
     (list, "append"): changing(lambda t, o, v: o.append(v)),
     (list, "extend"): changing(lambda t, o, v: o.extend(elements(t, v))),
     (list, "insert"): changing(lambda t, o, i, v: o.insert(position(i), v)),
@@ -125,9 +133,9 @@ METHODS: dict[tuple[type, str], Callable[..., Any]] = {
 
 def find(owner: Any, name: str) -> Callable[..., Any] | None:
     """The traced version of a method of a container, of its class or of a base class."""
+    if isinstance(owner, Counter) and name in ("copy", "update"):  # they are not those of dict
+        return None
     for cls in type(owner).__mro__:
-        if (cls, name) in collections_names.ABSENT:
-            return None
         if (found := METHODS.get((cls, name))) is not None:
             return found
     return None

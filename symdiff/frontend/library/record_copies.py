@@ -12,7 +12,7 @@ from symdiff.frontend.arrays import lists
 from symdiff.frontend.arrays.symbolic import snapshot
 from symdiff.frontend.syntax import records
 from symdiff.frontend.syntax.containers import elements
-from symdiff.frontend.trace.frames import dict_like, list_like, tuple_like
+from symdiff.frontend.trace.frames import dict_like, tuple_like
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Listed, Record, Refused, SmallArray, SymArray
 
@@ -67,9 +67,7 @@ def _copy_of(t: Tracer, value: Any, memo: dict[int, Any]) -> Any:
     if isinstance(value, (list, dict)):
         parts = value.items() if isinstance(value, dict) else enumerate(value)
         new = {k: _deeply_copied(t, v, memo) for k, v in parts}
-        return t.own(
-            dict_like(value, new) if isinstance(value, dict) else list_like(value, new.values())
-        )
+        return t.own(dict_like(value, new) if isinstance(value, dict) else [*new.values()])
     if isinstance(value, tuple):
         return tuple_like(value, [_deeply_copied(t, v, memo) for v in value])
     return t.own(t.freeze(value)) if isinstance(value, SmallArray) else value

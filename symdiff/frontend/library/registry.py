@@ -15,7 +15,6 @@ from symdiff.frontend.arrays import selecting
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library import builtin_functions as python_names
 from symdiff.frontend.library import (
-    collections_names,
     composed,
     filters,
     implicit,
@@ -178,7 +177,6 @@ def _entries() -> dict[str, Implementation]:
         | python_names.TABLE
         | library_names.TABLE
         | ordering.TABLE
-        | collections_names.TABLE
         | output.TABLE
     )
     return entries | elementwise.TABLE | array_names.TABLE | record_copies.TABLE

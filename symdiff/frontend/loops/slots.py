@@ -13,7 +13,7 @@ from symdiff import ir
 from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.complex_pairs import promoted
-from symdiff.frontend.trace.frames import Deque, dict_like, list_like, tuple_like
+from symdiff.frontend.trace.frames import dict_like, tuple_like
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     Cond,
@@ -145,7 +145,7 @@ def tree_of(value: Any, what: str, deep: bool = True, top: bool = True) -> Any:
             items[k] = tree_of(v, what)
         return items
     if isinstance(value, list):
-        return list_like(value, [tree_of(v, what, deep, False) for v in value])
+        return [tree_of(v, what, deep, False) for v in value]
     if isinstance(value, dict):
         return dict_like(value, {k: tree_of(v, what, deep, False) for k, v in value.items()})
     if value is None or isinstance(value, (str, bytes)):
@@ -190,7 +190,7 @@ def filled(t: Tracer, tree: Any, value: Callable[[Slot], Any]) -> Any:
             items[k] = filled(t, v, value)
         return items
     if isinstance(tree, list):
-        return t.own(list_like(tree, [filled(t, v, value) for v in tree]))
+        return t.own([filled(t, v, value) for v in tree])
     if isinstance(tree, tuple):
         return tuple_like(tree, [filled(t, v, value) for v in tree])
     if isinstance(tree, dict):
@@ -238,8 +238,6 @@ def pairs(tree: Any, value: Any, what: str) -> Iterator[tuple[Slot, Any]]:
 
 def changes_form(what: str, value: Any) -> tuple[str, str]:
     """The refusal of a value that is not alike in every iteration."""
-    if isinstance(value, Deque) and value.maxlen is not None:
-        return f"{what} is a deque that is not yet full at the start of a loop", SAME_FORM
     if isinstance(value, (list, dict)):
         return (
             f"{what} changes its size in a loop whose length is not known when traced",

@@ -2,10 +2,9 @@
 
 `statements`       statements
 `for_while`        `for` and `while`
-`try_except`       `try`: handlers run where plain Python raises, and `finally`
+`try_except`       `try`: handlers run where plain Python raises
 `match_case`       `match`, as branches
 `expressions`      evaluating expressions
-`generators`       generators: all their elements are computed with the first
 `comprehensions`   comprehensions and generator expressions
 `operators`        operators on any two values
 `attributes`       attribute access
@@ -14,5 +13,4 @@
 `containers`       elements, keys and positions of containers
 `records`          objects of the user's classes
 `special_methods`  operators, statements and Python's functions on objects
-`local_classes`    classes that are defined inside of the function
 """

@@ -20,7 +20,6 @@ from symdiff.frontend.syntax import records
 from symdiff.frontend.syntax.calls import call
 from symdiff.frontend.trace import raised
 from symdiff.frontend.trace.demands import array_in_call, used_as_array
-from symdiff.frontend.trace.frames import Deque
 from symdiff.frontend.trace.recorder import active
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -69,16 +68,12 @@ def attribute(t: Tracer, owner: Any, name: str) -> Any:
         return records.attribute(t, owner, name)
     if isinstance(owner, records.Super):
         return records.of_parent(t, owner, name)
-    if isinstance(owner, type) and records.LOCAL in vars(owner):
-        return records.of_local_class(t, owner, name)
     if isinstance(owner, known.METHOD_OWNERS) and not hasattr(owner, "_fields"):
         found = getattr(owner, name, None)
         if isinstance(found, BuiltinMethodType):
             return found
         if (made := methods.find(owner, name)) is not None:
             return Method(made, owner, name)
-        if isinstance(owner, Deque) and name == "maxlen":
-            return owner.maxlen
         hint = LIST_HINT if isinstance(owner, list) and hasattr(np.ndarray, name) else ""
         raise Refused(f"{describe(owner)} has no method '{name}'", hint)
     if isinstance(owner, (Stream, Method)) or owner is None:

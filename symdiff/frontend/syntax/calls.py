@@ -36,7 +36,7 @@ from symdiff.frontend.library.numpy import keywords as numpy_calls
 from symdiff.frontend.library.numpy import ufuncs
 from symdiff.frontend.library.primitives import no_keywords
 from symdiff.frontend.source import FunctionNode
-from symdiff.frontend.syntax import generators, inlining, records, special_methods
+from symdiff.frontend.syntax import inlining, records, special_methods
 from symdiff.frontend.syntax.containers import plain
 from symdiff.frontend.trace import closures, demands, raised, scalars
 from symdiff.frontend.trace.closures import Closure, assigned_names
@@ -73,6 +73,7 @@ Call = tuple[tuple[Any, ...], Mapping[str, Any]]
 MAX_DEPTH = 400
 """The most nested calls; a deeper recursion does not end."""
 
+NO_YIELD = "'yield' is not supported", "return a tuple or a list"
 _YIELDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -252,8 +253,8 @@ def _check_kind(t: Tracer, node: FunctionNode) -> None:
     """Refuse generators and coroutines."""
     if isinstance(node, ast.AsyncFunctionDef):
         t.refuse("'async' is not supported", node=node)
-    if t.frame.yielding is None and (found := generators.first_yield(node)) is not None:
-        t.refuse("'yield' is not supported", "return a tuple or a list", found)
+    if (found := source.first_yield(node)) is not None:
+        t.refuse(*NO_YIELD, found)
 
 
 _BUILTINS = "__builtins__"
@@ -323,8 +324,6 @@ def inline(
     last = positional[len(positional) - len(defaults) :]
     usual = {**dict(zip(last, defaults, strict=True)), **named}
     frame.env = _bind(t, frame.name, node.args, usual, (args, kwargs))
-    if frame.may_yield and generators.first_yield(node) is not None:
-        return generators.make(t, frame, node, lambda: run(t, frame, node))
     caller, at = t.frame, t.at
     frame.caller = caller, at
     t.depth += 1

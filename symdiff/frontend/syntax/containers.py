@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, ItemsView, KeysView, ValuesView
 from enum import EnumType
 from fractions import Fraction
@@ -18,7 +17,6 @@ from symdiff.frontend.loops.slots import kind_of
 from symdiff.frontend.syntax import special_methods
 from symdiff.frontend.trace import demands, raised
 from symdiff.frontend.trace.demands import integer_hint, used_as_array
-from symdiff.frontend.trace.frames import DefaultDict, Deque
 from symdiff.frontend.trace.recorder import MAX_STEPS, Retrace, active
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -232,8 +230,6 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
         return selecting.one_of(t, [t.wrap(v) for v in owner], index)
     if isinstance(owner, Axes) and isinstance(index, int) and index >= len(owner):
         selecting.more_axes(t, owner.of, index + 1, "its shape is read")
-    if isinstance(index, slice) and isinstance(owner, Deque):
-        raise Refused("a slice of a deque, which Python has none of", "slice list(...) of it")
     if isinstance(index, slice) and selecting.is_symbolic(index):
         if (
             type(owner) is list
@@ -251,11 +247,6 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
         )
     if isinstance(owner, dict):
         k = key(index)
-        if k not in owner and isinstance(owner, Counter):
-            return 0
-        if k not in owner and isinstance(owner, DefaultDict) and owner.default_factory:
-            t.mutate(owner)
-            owner[k] = t.call(owner.default_factory, (), {})
         return t.wrap(owner[present(owner, k)])
     if is_complex(owner):
         return complex_calls.subscript(t, owner, index, subscript)

@@ -14,7 +14,7 @@ from symdiff import ir
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.library.numpy import ufuncs
-from symdiff.frontend.syntax import attributes, calls, comprehensions, generators, special_methods
+from symdiff.frontend.syntax import attributes, calls, comprehensions, special_methods
 from symdiff.frontend.syntax.containers import (
     elements,
     key,
@@ -473,17 +473,17 @@ EXPRESSIONS: dict[type[ast.expr], Handler] = {
     ast.List: _list,
     ast.Set: _set,
     ast.Dict: _dict,
-    ast.ListComp: generators.consuming(comprehensions.of_list),
+    ast.ListComp: comprehensions.of_list,
     ast.GeneratorExp: comprehensions.of_generator,
-    ast.SetComp: generators.consuming(comprehensions.of_set),
-    ast.DictComp: generators.consuming(comprehensions.of_dict),
+    ast.SetComp: comprehensions.of_set,
+    ast.DictComp: comprehensions.of_dict,
     ast.JoinedStr: _fstring,
     ast.Lambda: _lambda,
-    ast.Yield: generators.one,
-    ast.YieldFrom: generators.several,
 }
 
 REFUSED: dict[type[ast.expr], tuple[str, str]] = {
     ast.Await: ("'await' is not supported", ""),
+    ast.Yield: calls.NO_YIELD,
+    ast.YieldFrom: calls.NO_YIELD,
 }
 """Expressions that are refused, with the reason and a hint."""

@@ -12,7 +12,7 @@ from symdiff.errors import UnsupportedError
 from symdiff.frontend.loops import appended_lists, growth, sequences, slots
 from symdiff.frontend.loops import kept as kept_loops
 from symdiff.frontend.loops.appended_lists import Growing
-from symdiff.frontend.syntax import containers, expressions, generators, special_methods
+from symdiff.frontend.syntax import containers, expressions, special_methods
 from symdiff.frontend.syntax.expressions import evaluate
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.frames import Flow
@@ -72,13 +72,12 @@ def run_for(t: Tracer, node: ast.For) -> None:
             if _kept(t, node, sequences.of_range(iterable)):
                 return
     t.at = node.iter
-    with generators.consumed(t):
-        _iterate(t, node, iterable)
+    _iterate(t, node, iterable)
 
 
 def _loop_or_peeled(t: Tracer, node: ast.For, found: Unknown, peeled: int = 0) -> None:
     """A kept loop, after its first iterations if these give names their final form: a number for
-    None, an array for 0, a full deque."""
+    None, an array for 0."""
     try:
         with t.attempt():
             _loop(t, node, found)
@@ -148,8 +147,6 @@ def _long(t: Tracer, node: ast.For, steps: range) -> bool:
     iterations, or some with array operations or many statements."""
     if len(steps) > t.unroll_limit:
         return True
-    if t.frame.yielding is not None and generators.first_yield(node) is not None:
-        return False
     if len(steps) <= FEW:
         return False
     arrays = bool(t.array_parameters) and not t.lazy

@@ -18,19 +18,12 @@ from typing import Any
 
 from symdiff.frontend.arrays.symbolic import write_down_costly
 from symdiff.frontend.loops.slots import arrays
-from symdiff.frontend.trace.closures import Closure
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Method, Record, Refused
+from symdiff.frontend.trace.values import Record, Refused
 
 _HIDDEN = ("__new__", "__getattribute__", "__getattr__", "__setattr__", "__delattr__")
 """Methods by which a class controls the creation of its objects."""
 
-
-LOCAL = "__symdiff_local__"
-"""The class attribute that marks a class defined inside of the traced function."""
-
-FUNCTIONS = (FunctionType, Closure)
-"""The types of methods that can be inlined."""
 
 LIBRARIES = sys.stdlib_module_names | {"numpy", "scipy", "numba", "sympy"}
 
@@ -45,12 +38,11 @@ def makes(function: Any) -> bool:
     hidden = _HIDDEN[:-2] if frozen is not None and frozen.frozen else _HIDDEN
     for base in function.__mro__[:-1]:
         package = base.__module__.partition(".")[0]
-        known = LOCAL in vars(base) or base.__module__ in ("abc", "typing")
-        if package in LIBRARIES and not known:
+        if package in LIBRARIES and base.__module__ not in ("abc", "typing"):
             return False
         if type(base) not in (type, ABCMeta) or any(n in vars(base) for n in hidden):
             return False
-    return isinstance(function.__init__, FUNCTIONS) or function.__init__ is object.__init__
+    return isinstance(function.__init__, FunctionType) or function.__init__ is object.__init__
 
 
 def make(t: Tracer, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Record:
@@ -100,7 +92,7 @@ def _fill(
     for key in left:
         raise Refused(f"'{name}' has no parameter '{key}'")
     after = inspect.getattr_static(made.made_of, "__post_init__", None)
-    if isinstance(after, FUNCTIONS):
+    if isinstance(after, FunctionType):
         t.inline(after, (made,), {})
 
 
@@ -109,18 +101,18 @@ def attribute(t: Tracer, owner: Record, name: str, start: type | None = None) ->
     static = _of_class(owner, name, start)
     if name in owner.fields and not _decides(static) and start is None:
         return t.wrap(owner.fields[name])
-    if isinstance(static, FUNCTIONS):
-        return _bound(static, owner, name)
-    if isinstance(static, property) and isinstance(static.fget, FUNCTIONS):
+    if isinstance(static, FunctionType):
+        return MethodType(static, owner)
+    if isinstance(static, property) and isinstance(static.fget, FunctionType):
         return t.inline(static.fget, (owner,), {})
-    if isinstance(static, functools.cached_property) and isinstance(static.func, FUNCTIONS):
+    if isinstance(static, functools.cached_property) and isinstance(static.func, FunctionType):
         return t.inline(static.func, (owner,), {})
     if isinstance(static, staticmethod):
         return t.wrap(static.__func__)
-    if isinstance(static, classmethod) and isinstance(static.__func__, FUNCTIONS):
-        return _bound(static.__func__, owner.made_of, name)
+    if isinstance(static, classmethod) and isinstance(static.__func__, FunctionType):
+        return MethodType(static.__func__, owner.made_of)
     get = getattr(type(static), "__get__", None)
-    if isinstance(get, FUNCTIONS):
+    if isinstance(get, FunctionType):
         return t.inline(get, (static, owner, owner.made_of), {})
     if static is _MISSING or get is not None:
         raise Refused(f"an object of '{owner.made_of.__name__}' has no attribute '{name}' here")
@@ -131,27 +123,6 @@ def _decides(static: Any) -> bool:
     """Whether a class attribute is a data descriptor, which controls access to an object's
     attribute."""
     return hasattr(type(static), "__set__") and not inspect.ismemberdescriptor(static)
-
-
-def of_local_class(t: Tracer, owner: type, name: str) -> Any:
-    """`owner.name` of a class that is defined inside of the traced function."""
-    static = next((vars(c)[name] for c in owner.__mro__ if name in vars(c)), _MISSING)
-    if isinstance(static, classmethod):
-        return _bound(static.__func__, owner, name)
-    if isinstance(static, staticmethod):
-        return t.wrap(static.__func__)
-    if static is _MISSING or not (isinstance(static, FUNCTIONS) or not hasattr(static, "__get__")):
-        raise Refused(f"attribute '{name}' of the class '{owner.__name__}'")
-    return t.wrap(static)
-
-
-def _bound(function: Any, owner: Any, name: str) -> Any:
-    """A method of an object, or of a class."""
-    if isinstance(function, FunctionType):
-        return MethodType(function, owner)
-    return Method(
-        lambda t, o, /, *args, **kwargs: t.inline(function, (o, *args), kwargs), owner, name
-    )
 
 
 _MISSING = object()
@@ -170,13 +141,13 @@ def assign(t: Tracer, owner: Record, name: str, value: Any) -> None:
     """`owner.name = value`."""
     static, cls = _of_class(owner, name), owner.made_of
     if isinstance(static, property):
-        if not isinstance(static.fset, FUNCTIONS):
+        if not isinstance(static.fset, FunctionType):
             raise Refused(f"property '{name}' of '{cls.__name__}' is assigned")
         t.inline(static.fset, (owner, value), {})
         return
     if _decides(static):
         setter = getattr(type(static), "__set__", None)
-        if not isinstance(setter, FUNCTIONS):
+        if not isinstance(setter, FunctionType):
             raise Refused(f"attribute '{name}' of '{cls.__name__}' is assigned")
         t.inline(setter, (static, owner, value), {})
         return
@@ -220,7 +191,7 @@ def of_parent(t: Tracer, found: Super, name: str) -> Any:
         return functools.partial(_nothing)
     if is_generated(vars(owner)["__init__"]):
         raise Refused("a subclass calls the constructor of its dataclass")
-    return _bound(vars(owner)["__init__"], found.owner, name)
+    return MethodType(vars(owner)["__init__"], found.owner)
 
 
 def _nothing() -> None:

@@ -15,7 +15,7 @@ from types import FunctionType
 from typing import Any
 
 from symdiff.frontend import captures, source
-from symdiff.frontend.syntax.records import FUNCTIONS, LIBRARIES, is_generated
+from symdiff.frontend.syntax.records import LIBRARIES, is_generated
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -52,10 +52,7 @@ def _found(cls: type | None, name: str) -> Any:
 def method(value: Any, name: str) -> Any:
     """The method that Python calls for an operator; None if it is not written in Python."""
     found = _found(class_of(value), name)
-    ours = isinstance(found, FUNCTIONS) and not (
-        isinstance(found, FunctionType) and source.of_library(found)
-    )
-    return found if ours else None
+    return found if isinstance(found, FunctionType) and not source.of_library(found) else None
 
 
 def special(t: Tracer, owner: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:

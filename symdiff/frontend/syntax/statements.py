@@ -4,7 +4,7 @@ refused."""
 from __future__ import annotations
 
 import ast
-import contextlib
+import functools
 import importlib
 import warnings
 from collections.abc import Callable, Sequence
@@ -17,14 +17,13 @@ from symdiff.errors import SymdiffError
 from symdiff.frontend import captures
 from symdiff.frontend.arrays import lists, selecting, storing, symbolic
 from symdiff.frontend.arrays import small as arrays
-from symdiff.frontend.library import registry
+from symdiff.frontend.library import of_numba, registry
 from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.loops import appended_lists, slots
 from symdiff.frontend.syntax import (
     containers,
     expressions,
     for_while,
-    local_classes,
     match_case,
     operators,
     records,
@@ -445,7 +444,26 @@ def _pass(t: Tracer, node: ast.Pass) -> None:
 
 
 def _function(t: Tracer, node: ast.FunctionDef) -> None:
-    closures.bind(t, node.name, local_classes.decorated(t, node, closures.Closure.make(t, node)))
+    decorators = [_decorator(t, d) for d in node.decorator_list]
+    made: Any = closures.Closure.make(t, node)
+    for at, decorator in reversed([*zip(node.decorator_list, decorators, strict=True)]):
+        t.at = at
+        made = made if decorator is None else t.call(decorator, (made,), {})
+    closures.bind(t, node.name, made)
+
+
+_LEAVE = (functools.cache, functools.lru_cache, functools.wraps)
+"""Decorators, or their makers, that return an equivalent function."""
+
+
+def _decorator(t: Tracer, node: ast.expr) -> Any:
+    """A decorator; None for one that returns an equivalent function, whatever its arguments."""
+    maker = node.func if isinstance(node, ast.Call) else node
+    if isinstance(maker, (ast.Name, ast.Attribute)):
+        found = evaluate(t, maker)
+        if of_numba.leaves(found) or found in _LEAVE:
+            return None
+    return evaluate(t, node)
 
 
 def _import(t: Tracer, node: ast.Import) -> None:
@@ -488,13 +506,6 @@ def _with(t: Tracer, node: ast.With) -> None:
     for item in node.items:
         call = item.context_expr
         manager = evaluate(t, call.func) if isinstance(call, ast.Call) else None
-        if manager is contextlib.suppress and len(node.items) == 1:
-            assert isinstance(call, ast.Call)
-            kinds = ast.copy_location(ast.Tuple(call.args, ast.Load()), call)
-            nothing = ast.copy_location(ast.Pass(), call)
-            handler = ast.copy_location(ast.ExceptHandler(kinds, None, [nothing]), call)
-            _try(t, ast.copy_location(ast.Try(node.body, [handler], [], []), node))
-            return
         if manager not in _MANAGERS or item.optional_vars is not None:
             t.refuse(*REFUSED[ast.With], node)
     run_block(t, node.body)
@@ -538,7 +549,6 @@ STATEMENTS: dict[type[ast.stmt], Handler] = {
     ast.Expr: _expression,
     ast.Pass: _pass,
     ast.FunctionDef: _function,
-    ast.ClassDef: local_classes.define,
     ast.Import: _import,
     ast.ImportFrom: _import_from,
     ast.With: _with,
@@ -553,7 +563,11 @@ REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
     ast.TryStar: try_except.REFUSED,
     ast.With: (
         "'with' is not supported",
-        "only np.errstate, warnings.catch_warnings and contextlib.suppress are; do I/O outside",
+        "only np.errstate and warnings.catch_warnings are; do I/O outside",
+    ),
+    ast.ClassDef: (
+        "a class is defined inside of the function",
+        "define it at the top of the file",
     ),
     ast.AsyncWith: ("'async' is not supported", ""),
     ast.AsyncFor: ("'async' is not supported", ""),

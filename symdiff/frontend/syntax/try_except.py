@@ -7,7 +7,7 @@ After:   if x == 0: y = 1.0
 
 Each tried statement is traced once to find where it raises which errors (`trace.raised`); then the
 first handler that catches one runs where it is raised, and the statement and the rest elsewhere.
-Errors of types, attributes and keys are known when traced. The block of `finally` runs after that.
+Errors of types, attributes and keys are known when traced.
 Statements are refused if they may raise other errors that are caught, or divide numbers that may
 be NumPy's, whose division by zero raises no error.
 """
@@ -26,7 +26,6 @@ from symdiff.errors import UnsupportedError
 from symdiff.frontend.syntax.expressions import evaluate
 from symdiff.frontend.trace import raised
 from symdiff.frontend.trace.closures import Closure
-from symdiff.frontend.trace.frames import Flow
 from symdiff.frontend.trace.raised import LOOP, Certain, Journal, journal
 from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.tracer import Tracer
@@ -54,8 +53,8 @@ HINTS: dict[type[BaseException], str] = {
 def attempt(t: Tracer, node: ast.Try, run_block: Run) -> None:
     """Run a `try` statement; `run_block` runs statements."""
     if node.finalbody:
-        _finally(t, node, run_block)
-        return
+        hint = "write it after the 'try' statement"
+        t.refuse("'finally' is not supported", hint, node.finalbody[0])
     if all(map(_raises_again, node.handlers)):
         run_block(t, [*node.body, *node.orelse])  # an error stays an error
         return
@@ -249,7 +248,7 @@ def _is_atomic(s: ast.stmt) -> bool:
     """Whether an error in a statement leaves everything as before it."""
     if isinstance(s, ast.If):
         return all(len(b) <= 1 and all(map(_is_atomic, b)) for b in (s.body, s.orelse))
-    if isinstance(s, ast.Try) and not s.orelse and all(map(_is_idle, s.finalbody)):
+    if isinstance(s, ast.Try) and not (s.orelse or s.finalbody):
         parts = (s.body, *(h.body for h in s.handlers))
         return all(len(b) <= 1 and all(map(_is_atomic, b)) for b in parts)
     return isinstance(
@@ -286,45 +285,6 @@ def _of_number(t: Tracer, used: Retrace) -> type[BaseException] | None:
 
 
 _OF_SEQUENCES = ("len()", "it is iterated over", "it is indexed", "its element is assigned")
-
-
-def _finally(t: Tracer, node: ast.Try, run_block: Run) -> None:
-    """The tried block, and then the last part, however the block was left; an error remains one."""
-    for n in (n for s in node.finalbody for n in ast.walk(s)):
-        if isinstance(n, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
-            t.refuse(
-                f"'{type(n).__name__.lower()}' in 'finally'", "leave after the 'try' statement", n
-            )
-    inner: Sequence[ast.stmt] = node.body
-    if node.handlers:
-        caught = ast.Try(node.body, node.handlers, node.orelse, [])
-        inner = [ast.copy_location(caught, node)]
-    run_block(t, inner)
-    flow = t.frame.flow
-    names = ir.or_(flow.broken, flow.continued) is FALSE  # after a return nothing reads them
-    if flow.skips() not in (TRUE, FALSE):
-        for part in node.finalbody:
-            if not (_is_idle(part) or (names and _binds_names(part))):
-                t.refuse(
-                    "'finally' after a return or break under a condition",
-                    "leave after the 'try' statement",
-                    part,
-                )
-    t.frame.flow = Flow()
-    run_block(t, node.finalbody)
-    t.frame.flow = flow
-
-
-def _binds_names(s: ast.stmt) -> bool:
-    return isinstance(s, ast.Assign) and all(isinstance(target, ast.Name) for target in s.targets)
-
-
-def _is_idle(s: ast.stmt) -> bool:
-    """Whether a statement changes no values: `pass`, a text, `np.seterr(...)`."""
-    value = s.value if isinstance(s, ast.Expr) else None
-    if isinstance(value, ast.Call):
-        return isinstance(value.func, ast.Attribute) and value.func.attr == "seterr"
-    return isinstance(s, ast.Pass) or isinstance(value, ast.Constant)
 
 
 __all__ = ["REFUSED", "attempt"]

@@ -33,7 +33,7 @@ class Closure:
         defaults = tuple(t.evaluate(d) for d in a.defaults)
         keywords = zip(a.kwonlyargs, a.kw_defaults, strict=True)
         named = {p.arg: t.evaluate(d) for p, d in keywords if d is not None}
-        return cls(node, t.frame.scope(), defaults, named)
+        return cls(node, t.frame, defaults, named)
 
     @property
     def name(self) -> str:

@@ -40,15 +40,13 @@ class Frame:
     Attributes
     ----------
     home : the call in which the function was defined; None for a function of the user's world.
-    hidden : whether it is a class body, whose names its functions and comprehensions do not see.
-    yielding : for a running generator, the collector of its elements.
     cells : for names that calls share, the dicts that hold them; see `closures`.
     globals : names that the call declares as the module's; see `closures`.
     """
 
     __slots__ = (
-        "birth", "caller", "cells", "env", "flow", "globals", "hidden", "home", "local_names", "may_yield",
-        "name", "outer", "path", "source", "yielding",
+        "birth", "caller", "cells", "env", "flow", "globals", "home", "local_names", "may_yield",
+        "name", "outer", "path", "source",
     )  # fmt: skip
 
     def __init__(
@@ -67,12 +65,6 @@ class Frame:
         self.globals: frozenset[str] = frozenset()
         self.flow = Flow()
         self.birth, self.path, self.may_yield = 0, TRUE, True
-        self.hidden = False
-        self.yielding: Any = None
-
-    def scope(self) -> Frame:
-        """The frame in which functions and comprehensions that are defined here look names up."""
-        return self.home.scope() if self.hidden and self.home is not None else self
 
 
 @dataclass(slots=True)
@@ -103,42 +95,6 @@ class Side:
     changes: Changes
 
 
-class Deque(list[Any]):
-    """A `collections.deque` while tracing: a list that drops elements at the other end if it has
-    more than `maxlen`."""
-
-    def __init__(self, items: Iterable[Any] = (), maxlen: int | None = None) -> None:
-        super().__init__(items)
-        self.maxlen = maxlen
-
-    def copy(self) -> Deque:
-        return Deque(self, self.maxlen)
-
-    def append(self, value: Any) -> None:
-        self.extend((value,))
-
-    def extend(self, items: Iterable[Any]) -> None:
-        super().extend(items)
-        if self.maxlen is not None:
-            del self[: max(len(self) - self.maxlen, 0)]
-
-    def extend_left(self, items: Iterable[Any]) -> None:
-        self[:] = [*reversed(list(items)), *self]
-        if self.maxlen is not None:
-            del self[self.maxlen :]
-
-
-class DefaultDict(dict[Any, Any]):
-    """A `collections.defaultdict` while tracing; the trace calls the factory of its defaults."""
-
-    def __init__(self, default_factory: Any, items: Mapping[Any, Any]) -> None:
-        super().__init__(items)
-        self.default_factory = default_factory
-
-    def copy(self) -> DefaultDict:
-        return DefaultDict(self.default_factory, self)
-
-
 def contents(container: Container) -> Any:
     return container.copy()
 
@@ -154,15 +110,8 @@ def is_changed(container: Container, before: Any) -> bool:
     return entries(container) != entries(before)
 
 
-def list_like(model: list[Any], items: Iterable[Any]) -> Any:
-    """A list, or a deque if the model is one."""
-    return Deque(items, model.maxlen) if isinstance(model, Deque) else list(items)
-
-
 def dict_like(model: dict[Any, Any], items: Mapping[Any, Any]) -> Any:
     """A dict, or of the standard library's class of dicts that the model has."""
-    if isinstance(model, DefaultDict):
-        return DefaultDict(model.default_factory, items)
     return items if type(model) is dict else type(model)(items)
 
 
@@ -183,21 +132,8 @@ def tuple_like(model: tuple[Any, ...], items: Iterable[Any]) -> Any:
 
 def child_frame(home: Frame, name: str) -> Frame:
     """A scope inside of another one, such as a comprehension's."""
-    home = home.scope()
     made = Frame(name, home.source, lambda n: look_up(home, n), lambda: (), home.caller)
     made.home = home
-    return made
-
-
-def class_frame(home: Frame, name: str, bound: Iterable[str]) -> Frame:
-    """The body of a class: before it binds a name, that name is global, never one of the enclosing
-    function."""
-    made, outside, own = child_frame(home, name), home, frozenset(bound)
-    while outside.home is not None:
-        outside = outside.home
-    around = made.outer
-    made.outer = lambda n: outside.outer(n) if n in own else around(n)
-    made.hidden = True
     return made
 
 

@@ -125,7 +125,6 @@ class Recorder(Interface):
         self.checks: dict[Expr, loop_program.Check] = {}
         self.always = True
         self.counts: list[Expr | None] = []
-        self.generators: list[Any] = []
         self.noting: Callable[[Expr], None] | None = None
         self.spent: list[tuple[Stream, Any, Any]] = []
         self.partial = False

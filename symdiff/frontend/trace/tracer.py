@@ -32,7 +32,6 @@ from symdiff.frontend.trace.frames import (
     Side,
     contents,
     dict_like,
-    list_like,
     restore,
     tuple_like,
 )
@@ -264,7 +263,7 @@ class Tracer(Conditions):
                 new[i] = self.merge(c, x[i], y[i])
             return new
         if isinstance(container, list) and len(x) == len(y):
-            return list_like(x, [self.merge(c, u, v) for u, v in zip(x, y, strict=True)])
+            return [self.merge(c, u, v) for u, v in zip(x, y, strict=True)]
         if isinstance(container, dict) and x.keys() == y.keys():
             return dict_like(x, {k: self.merge(c, u, y[k]) for k, u in x.items()})
         if isinstance(container, set) and x == y:
@@ -341,7 +340,7 @@ class Tracer(Conditions):
             new = [
                 self.merge(c, u, v) for u, v in zip(map(self.raw, a), map(self.raw, b), strict=True)
             ]
-            return list_like(a, new) if isinstance(a, list) else tuple_like(a, new)
+            return new if isinstance(a, list) else tuple_like(a, new)
         if isinstance(a, dict) and a.keys() == b.keys():
             return dict_like(
                 a, {k: self.merge(c, self.raw(v), self.raw(b[k])) for k, v in a.items()}
@@ -388,7 +387,7 @@ class Tracer(Conditions):
     def freeze(self, value: Any) -> Any:
         """A copy that later changes do not reach."""
         if isinstance(value, list):
-            return list_like(value, [self.freeze(v) for v in value])
+            return [self.freeze(v) for v in value]
         if isinstance(value, tuple):
             return tuple_like(value, [self.freeze(v) for v in value])
         if isinstance(value, dict):

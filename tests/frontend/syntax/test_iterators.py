@@ -123,22 +123,3 @@ def test_errors_of_elements_that_are_not_asked_for_are_not_caught() -> None:
     for f in (first, some):
         with pytest.raises(UnsupportedError, match="after it has changed something"):
             symgrad(f)(2.0, 3.0)
-
-
-def test_names_that_a_generator_assigns_are_not_read_late() -> None:
-    def counted(x):
-        n = 0.0
-
-        def numbers():
-            nonlocal n
-            for k in range(4):
-                n += 1
-                yield x * k
-
-        s = 0.0
-        for v in numbers():
-            s += v * n
-        return s
-
-    with pytest.raises(UnsupportedError, match="while it is iterated over"):
-        symgrad(counted)(2.0)

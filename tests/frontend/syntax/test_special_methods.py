@@ -38,8 +38,7 @@ class Vector:
         return 2
 
     def __iter__(self) -> Iterator[Any]:
-        yield self.x
-        yield self.y
+        return iter((self.x, self.y))
 
     def __getitem__(self, i: int) -> Any:
         return (self.x, self.y)[i]

@@ -3,7 +3,6 @@ arithmetic; where they cannot be told from Python's, the statement is refused.""
 
 from __future__ import annotations
 
-import contextlib
 import math
 from typing import Any
 
@@ -345,13 +344,6 @@ def looped(x):
     return s
 
 
-def passes(x):
-    y = 2.0
-    with contextlib.suppress(ZeroDivisionError, ValueError):
-        y = 1 / x
-    return y
-
-
 def nested(x):
     try:
         try:
@@ -458,17 +450,6 @@ def early(x):
     return y + 1
 
 
-def with_finally(x):
-    n = 0
-    try:
-        y = 1 / x
-    except ZeroDivisionError:
-        y = 0.0
-    finally:
-        n = 1
-    return y + n
-
-
 def option(S, K, T, s):
     try:
         d1 = (math.log(S / K) + 0.5 * s * s * T) / (s * math.sqrt(T))
@@ -505,7 +486,6 @@ FOLLOWED = [
     (acosed, [(0.5,), (1.5,), (-1.5,), (1.0,)]),
     (called, [(3.0,), (1.0,), (0.5,)]),
     (looped, [(6.0,), (2.5,), (-1.0,), (40.0,)]),
-    (passes, [(2.0,), (0.0,)]),
     (nested, [(2.0,), (0.0,), (-1.0,)]),
     (modded, [(2.5,), (0.0,)]),
     (powers_of, [(2.0, 3.0), (0.0, -1.0), (1e300, 2.0), (0.0, 2.0)]),
@@ -518,7 +498,6 @@ FOLLOWED = [
     (hyperbolic, [(2.0,), (800.0,)]),
     (of_base, [(2.0, 3.0), (2.0, 1.0), (-1.0, 2.0)]),
     (early, [(-2.0,), (0.5,), (3.0,)]),
-    (with_finally, [(2.0,), (0.0,)]),
     (
         option,
         [
@@ -787,8 +766,6 @@ def same_error(x):
             r = 7 * x
         except ValueError as e:
             raise e
-        finally:
-            pass
     except ValueError:
         r = x + 4
     return r
