@@ -10,6 +10,8 @@ import functools
 import importlib
 import itertools
 import math
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
@@ -515,3 +517,12 @@ def test_slope_of_erfc_is_within_two_ulp() -> None:
         want = at(partial, functions.ERFC, (float(v),))
         assert ulp_error(float(got), want) <= 2, v
         assert ulp_error(slope(float(v)), want) <= 2, v
+
+
+def test_marks_are_built_in() -> None:
+    """Whatever is imported first."""
+    code = "import symdiff.ir.functions as f; from symdiff import ir; print(len(set(ir.OPS.values()) - f.BUILTIN))"
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert found.stdout.strip() == "0"

@@ -24,6 +24,7 @@ from symdiff.ir.functions import (
     trigonometric,
     zeta,
 )
+from symdiff.ir.functions import marks as _marks  # whose operations are built in, too
 from symdiff.ir.functions.selection import FLOOR
 
 TABLE: tuple[Op, ...] = (
@@ -44,5 +45,5 @@ def domain(op: Op, args: tuple[Expr, ...]) -> Expr:
     return TRUE
 
 
-BUILTIN = frozenset(OPS.values())
+BUILTIN = frozenset((*OPS.values(), *_marks.DERIVED))
 """The operations that symdiff itself defines; users and passes may define others."""
