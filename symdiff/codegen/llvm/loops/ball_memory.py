@@ -14,6 +14,10 @@ CELL = 64
 """Bytes of a number: a ball, and its double."""
 DOUBLE = 48
 """Where the double is."""
+FAR = 40
+"""Binary logarithm of the exponents that numbers may have from one iteration to the next."""
+_RADIUS = 32
+"""Where the radius of a ball is."""
 _PER_NUMBER = 64
 """Operations of a transform for each number, about."""
 _NEAR = 256
@@ -96,6 +100,35 @@ def _print_reserve() -> str:
     return f.function("i1 @reserve.zeros(ptr %tape, i64 %more) noinline", f"ret i1 {done}")
 
 
+def _print_keep() -> str:
+    """Copy a ball to where the next iteration reads it. What is beyond 2**`FAR` has no value, and what is below
+    2**-`FAR` is 0 up to that: numbers that are squared again and again would have exponents of any length."""
+    f, far = Function(), str(1 << FAR)
+    f.do(_called("arb_set", "ptr %to", "ptr %of"))
+    mid, size = (f.field("%to", k, "i64") for k in (0, 8))
+    rad = f.field("%to", _RADIUS, "i64")
+    inside = [f.compare("ult", f.whole("add", x, far), str(2 << FAR)) for x in (mid, rad)]
+    f.leave_if(f.both(*inside), "fine")
+    radius = f.place("%to", str(_RADIUS), "i8")
+    beyond = [
+        f.compare("sgt", f.emit(f"call i32 @{PREFIXED}{name}(ptr {x}, i64 {far})"), "0", "i32")
+        for name, x in (("arf_cmpabs_2exp_si", "%to"), ("mag_cmp_2exp_si", radius))
+    ]
+    special = f.compare("eq", size, "0")  # zeros, and infinities, which are constants
+    f.leave_if(f.both(special, inside[1]), "fine")
+    with f.when(f.choose(special, beyond[1], f.either(*beyond), "i1")):
+        f.do(_called("arb_indeterminate", "ptr %to"))
+        f.give("void")
+    f.leave_if(f.either(special, inside[0]), "added")
+    f.do(_called("arb_zero", "ptr %to"))
+    known = f.choose(inside[1], rad, f"-{far}")
+    f.do(_called("arb_add_error_2exp_si", "ptr %to", f"i64 {known}"))
+    f.label("added")
+    f.do(_called("arb_add_error_2exp_si", "ptr %to", f"i64 -{far}"))
+    f.label("fine")
+    return f.function("void @keep(ptr %to, ptr %of) noinline", "ret void")
+
+
 def _print_ends() -> str:
     f = Function()
     low, high = (f.variable("[4 x i64]", "zeroinitializer") for _ in range(2))
@@ -163,7 +196,7 @@ def _print_prelude() -> str:
     start = PRELUDE.index(release)
     end = PRELUDE.index("\n}\n", start) + 3
     own = [print_release("clear"), _print_clear(), _print_take(), _print_copy(), _print_widen(), _print_doubles(),
-           _print_drop(), _print_reserve(), _print_ends(), "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)", ""]  # fmt: skip
+           _print_drop(), _print_reserve(), _print_keep(), _print_ends(), "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)", ""]  # fmt: skip
     return PRELUDE[:start] + PRELUDE[end:] + "\n".join(own)
 
 

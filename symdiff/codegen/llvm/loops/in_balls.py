@@ -64,7 +64,8 @@ SIGNATURES = {
     "arb_clear": "void (ptr)", "arb_set": "void (ptr, ptr)", "arb_set_d": "void (ptr, double)",
     "arb_set_si": "void (ptr, i64)", "arb_indeterminate": "void (ptr)", "arb_is_finite": "i32 (ptr)",
     "arb_get_interval_arf": "void (ptr, ptr, ptr, i64)", "arf_get_d": "double (ptr, i32)", "arf_clear": "void (ptr)",
-    "arb_rel_accuracy_bits": "i64 (ptr)",
+    "arb_rel_accuracy_bits": "i64 (ptr)", "arb_zero": "void (ptr)", "arb_add_error_2exp_si": "void (ptr, i64)",
+    "arf_cmpabs_2exp_si": "i32 (ptr, i64)", "mag_cmp_2exp_si": "i32 (ptr, i64)",
 }  # fmt: skip
 """FLINT's functions that every kernel uses."""
 
@@ -375,7 +376,7 @@ class BallKernel(Kernel):
         if kind != "f":
             super().store(kind, value, address)
             return
-        self.do("arb_set", f"ptr {address}", f"ptr {value}")
+        self.scope.lines.append(f"call void @keep(ptr {address}, ptr {value})")
         if value in self.twins:
             place = self.emit("ptr", f"getelementptr i8, ptr {address}, i64 {DOUBLE}")
             self.scope.lines.append(f"store double {self.twins[value]}, ptr {place}")
