@@ -3,6 +3,7 @@ accurate."""
 
 from __future__ import annotations
 
+import functools
 import struct
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from symdiff.codegen.llvm import jit
 from symdiff.codegen.llvm.loops.in_balls import BallKernel
 from symdiff.codegen.llvm.table_loops import PREFIXED
 from symdiff.errors import UnsupportedError
-from symdiff.ir.loop_program import LoopProgram
+from symdiff.ir.loop_program import Loop, LoopProgram, walk
 from symdiff.runtime import cache
 from symdiff.runtime.loops.arguments import FLOAT64, view
 from symdiff.runtime.loops.call import AGAIN, RAISED, Code
@@ -26,6 +27,8 @@ WATCHES = 1_000
 """How often the kernels of one call may look at the table of `interrupts`, at 128 bits."""
 FIRST, LAST = 128, 8192
 """The first and the last precision of balls in bits; each is twice the one before."""
+AGREEING = 256, 512, 1024, 2048, 4096
+"""Precisions of which two agree on what is accurate, where balls grow."""
 HOPELESS = 1024
 """Bits with which balls that are not finite are given up."""
 CLOSE = 4
@@ -69,18 +72,26 @@ class BallProgram:
     def __init__(self, program: LoopProgram, key: Any, keep: bool, proves: bool = False) -> None:
         if not is_there():
             raise UnsupportedError("FLINT's functions are not found")
-        self.program = program
+        self.program, self._key, self._keep = program, (key, proves), keep
         made = BallKernel(program, proves)
         self.layout = made.layout
-        text = made.print()
         self._operations = made.registers
+        self._code = self._linked(made, False)
+
+    def _linked(self, made: BallKernel, middles: bool) -> _Code:
+        text = made.print()
         for name in made.called:
             address = address_of(name)
             if address is None:
                 raise UnsupportedError(f"FLINT has no function {name}")
             jit.define_symbol(PREFIXED + name, address)
-        key = cache.key("loops in balls", key, proves, jit.host())
-        self._code = _Code(self, compiled.link(key, lambda: text, keep, opt=0), "float64")
+        key = cache.key("loops in balls", *self._key, middles, jit.host())
+        return _Code(self, compiled.link(key, lambda: text, self._keep, opt=0), "float64")
+
+    @functools.cached_property
+    def _of_middles(self) -> _Code:
+        """The same, where iterations hand on the middles of balls."""
+        return self._linked(BallKernel(self.program, middles=True), True)
 
     def __call__(self, values: Sequence[Any], proven: bool, each: bool) -> list[Result]:
         """The outputs at arguments.
@@ -99,9 +110,7 @@ class BallProgram:
         enough = LAST if work <= CHEAP else ENOUGH
         kinds = [t.kind for t in self.layout.outputs]
         while True:
-            limit = max(WATCHES * FIRST // bits, 1)
-            words = {AGAIN: bits, RAISED: lost}
-            found = self._code.run(values, None, FLOAT64, serial=True, watches=limit, words=words)
+            found = self._run(self._code, values, bits, lost)
             now = any(v[0] for k, v in zip(kinds, found, strict=True) if k == "f")
             if now > lost:
                 lost = 1
@@ -115,12 +124,42 @@ class BallProgram:
             known = min(m.bits for m in made)
             near = all(np.all(m.near) for m in made)
             good = bits >= enough and all(np.all(m.good) for m in made)
-            if known >= FULL or bits >= LAST or near or good:
+            if known >= FULL or near or good:
                 return made
-            if bits >= HOPELESS and not any(m.is_finite for m in made):
-                return made
+            if bits >= LAST or (bits >= HOPELESS and not any(m.is_finite for m in made)):
+                return made if proven else self._agreed(values, made, lost, each)
             need = bits + GUARD - known if known > -bits else 0
             bits = min(max(2 * bits, need), LAST)
+
+    def _run(self, code: _Code, values: Sequence[Any], bits: int, lost: int) -> list[Any]:
+        words = {AGAIN: bits, RAISED: lost}
+        limit = max(WATCHES * FIRST // bits, 1)
+        return code.run(values, None, FLOAT64, serial=True, watches=limit, words=words)
+
+    def _agreed(
+        self, values: Sequence[Any], made: list[Result], lost: int, each: bool
+    ) -> list[Result]:
+        """Outputs for which balls grow with each iteration: elements on which two precisions agree, where iterations
+        hand on the middles of balls, are accurate."""
+        kinds = [t.kind for t in self.layout.outputs]
+        if not any(isinstance(s, Loop) for s in walk(self.program.block)):
+            return made
+        before: list[Any] | None = None
+        for bits in AGREEING:
+            found = self._run(self._of_middles, values, bits, lost)
+            now = [
+                v[1][0] / 2 + v[1][1] / 2 if k == "f" else v
+                for k, v in zip(kinds, found, strict=True)
+            ]
+            for k, kind in enumerate(kinds):
+                if kind == "f" and before is not None:
+                    ends = np.minimum(before[k], now[k]), np.maximum(before[k], now[k])
+                    same = _taken(*ends, np.full_like(now[k], 0.0), proven=False, each=each)
+                    made[k] = same if not np.all(made[k].good) else made[k]
+            if all(np.all(m.near) for m in made):
+                break
+            before = now
+        return made
 
 
 class Result(NamedTuple):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import special
@@ -130,3 +132,40 @@ def test_radii_that_are_no_proofs_do_not_certify() -> None:
     made = program_of(lambda a: np.sum(np.linalg.eigvalsh(a)), np.eye(3)).in_balls()
     with pytest.raises(UnsupportedError, match="no proof"):
         BallProgram(made, 1, False, proves=True)
+
+
+def iterated(x: float, r: float, n: int) -> float:
+    for _ in range(n):
+        x = r * x * (1 - x)
+    return x
+
+
+def test_balls_that_grow_with_each_iteration() -> None:
+    """The precision that all digits of a chaotic map need grows by half a bit a step, the radii of balls by 1.7."""
+    x, r, n = 0.3, 3.9, 1500
+    with mpmath.workprec(4000):
+        value, by_x, by_r = mpmath.mpf(x), mpmath.mpf(1), mpmath.mpf(0)
+        for _ in range(n):
+            slope = mpmath.mpf(r) * (1 - 2 * value)
+            by_x, by_r = slope * by_x, slope * by_r + value * (1 - value)
+            value = mpmath.mpf(r) * value * (1 - value)
+        want = float(value), float(by_x), float(by_r)
+    f = symgrad(iterated, wrt=("x", "r"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found, slopes = f.value_and_grad(x, r, n)
+    np.testing.assert_allclose([found, *slopes], want, rtol=1e-14)
+
+
+def test_numbers_that_are_squared_again_and_again() -> None:
+    """Their exponents would double with each iteration."""
+
+    def squared(x: float, n: int) -> float:
+        for _ in range(n):
+            x = x * x
+        return 1 / (1 + x)
+
+    g = symgrad(squared)
+    for x in (0.5, 1.5, -1.5):
+        assert g(x, 100_000) == (1.0 if x == 0.5 else 0.0)
+    assert g.grad(0.5, 100_000) == 0.0

@@ -6,6 +6,8 @@ the memory that they are in.
 
 from __future__ import annotations
 
+import functools
+
 from symdiff.codegen.llvm.assembly import Function
 from symdiff.codegen.llvm.loops.memory import MARK, PRELUDE, print_release
 from symdiff.codegen.llvm.table_loops import PREFIXED
@@ -100,11 +102,11 @@ def _print_reserve() -> str:
     return f.function("i1 @reserve.zeros(ptr %tape, i64 %more) noinline", f"ret i1 {done}")
 
 
-def _print_keep() -> str:
-    """Copy a ball to where the next iteration reads it. What is beyond 2**`FAR` has no value, and what is below
+def _print_keep(middles: bool) -> str:
+    """Copy a ball, or its middle, to where the next iteration reads it. What is beyond 2**`FAR` has no value, and what is below
     2**-`FAR` is 0 up to that: numbers that are squared again and again would have exponents of any length."""
     f, far = Function(), str(1 << FAR)
-    f.do(_called("arb_set", "ptr %to", "ptr %of"))
+    f.do(_called("arb_get_mid_arb" if middles else "arb_set", "ptr %to", "ptr %of"))
     mid, size = (f.field("%to", k, "i64") for k in (0, 8))
     rad = f.field("%to", _RADIUS, "i64")
     inside = [f.compare("ult", f.whole("add", x, far), str(2 << FAR)) for x in (mid, rad)]
@@ -191,16 +193,15 @@ def print_transform(work: int) -> str:
     return f.function(f"{head} noinline", "ret i32 2")
 
 
-def _print_prelude() -> str:
+@functools.cache
+def prelude_of_balls(middles: bool) -> str:
+    """The functions that kernels call. With `middles`, what iterations hand on are the middles of balls."""
     release, *_ = print_release().split("\n")
     start = PRELUDE.index(release)
     end = PRELUDE.index("\n}\n", start) + 3
     own = [print_release("clear"), _print_clear(), _print_take(), _print_copy(), _print_widen(), _print_doubles(),
-           _print_drop(), _print_reserve(), _print_keep(), _print_ends(), "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)", ""]  # fmt: skip
+           _print_drop(), _print_reserve(), _print_keep(middles), _print_ends(), "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)", ""]  # fmt: skip
     return PRELUDE[:start] + PRELUDE[end:] + "\n".join(own)
 
 
-BALL_PRELUDE = _print_prelude()
-"""Those of every kernel, with these."""
-
-__all__ = ["BALL_PRELUDE", "CELL", "DOUBLE", "print_transform"]
+__all__ = ["CELL", "DOUBLE", "prelude_of_balls", "print_transform"]

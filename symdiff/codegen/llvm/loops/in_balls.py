@@ -21,7 +21,7 @@ from typing import Any
 
 from symdiff import ir
 from symdiff.codegen.common.liveness import Point
-from symdiff.codegen.llvm.loops.ball_memory import BALL_PRELUDE, CELL, DOUBLE, print_transform
+from symdiff.codegen.llvm.loops.ball_memory import CELL, DOUBLE, prelude_of_balls, print_transform
 from symdiff.codegen.llvm.loops.body import NO_ROUTINE, Statements
 from symdiff.codegen.llvm.loops.decisive import Decisive
 from symdiff.codegen.llvm.loops.kernel import FIXED, Kernel, Layout, as_it_stands, layout_of
@@ -65,7 +65,7 @@ SIGNATURES = {
     "arb_set_si": "void (ptr, i64)", "arb_indeterminate": "void (ptr)", "arb_is_finite": "i32 (ptr)",
     "arb_get_interval_arf": "void (ptr, ptr, ptr, i64)", "arf_get_d": "double (ptr, i32)", "arf_clear": "void (ptr)",
     "arb_rel_accuracy_bits": "i64 (ptr)", "arb_zero": "void (ptr)", "arb_add_error_2exp_si": "void (ptr, i64)",
-    "arf_cmpabs_2exp_si": "i32 (ptr, i64)", "mag_cmp_2exp_si": "i32 (ptr, i64)",
+    "arb_get_mid_arb": "void (ptr, ptr)", "arf_cmpabs_2exp_si": "i32 (ptr, i64)", "mag_cmp_2exp_si": "i32 (ptr, i64)",
 }  # fmt: skip
 """FLINT's functions that every kernel uses."""
 
@@ -87,16 +87,16 @@ class BallKernel(Kernel):
     Attributes
     ----------
     proves : whether comparisons are to be proven.
+    middles : whether iterations hand on the middles of balls.
     decisive : the expressions whose doubles decide.
     twins : the doubles of some balls.
     called : the C functions that it calls, with their types.
     """
 
-    prelude = BALL_PRELUDE
     by_library = False
 
-    def __init__(self, program: LoopProgram, proves: bool = False) -> None:
-        self.proves = proves
+    def __init__(self, program: LoopProgram, proves: bool = False, middles: bool = False) -> None:
+        self.proves, self.prelude = proves, prelude_of_balls(middles)
         program = as_it_stands(program)
         super().__init__(program, "float64", Lanes())
         self.layout = layout_in_balls(program)
