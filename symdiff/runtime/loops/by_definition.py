@@ -41,7 +41,8 @@ ASIDE = 2.0**-16
 LONGER = 100
 """How many times as many iterations loops may make there."""
 TRIED, SIZES = 2_500, 4
-"""Operations of formulas at whose special points a kernel is tried, and the most sizes of arguments for which it is."""
+"""Operations of formulas at whose special points a kernel is tried, and the most sizes of arguments for which it is
+before it was found wrong."""
 
 Kernel = Callable[[Sequence[Any]], list[Any]]
 
@@ -150,8 +151,10 @@ class Points:
             self.is_tried = tried
 
     def are_new(self, values: Sequence[Any]) -> bool:
-        """Whether kernels were not tried for these sizes, and for few others."""
-        return len(self._special) < SIZES and tuple(map(np.shape, values)) not in self._special
+        """Whether kernels were not tried for these sizes, and for few others, unless they were found wrong."""
+        tried = self._special
+        is_left = len(tried) < SIZES or any(k is not None for k in tried.values())
+        return is_left and tuple(map(np.shape, values)) not in tried
 
     def look(self, values: Sequence[Any], kernel: Kernel) -> bool:
         """Try a kernel at the special points of the formulas for these sizes; whether it was found wrong."""
