@@ -196,7 +196,7 @@ def _places(outputs: Sequence[Expr]) -> Iterator[Place]:
             found = {p.condition: p for p in _guards(e)} | found
     for e in order:
         own = _boundary(e) if e.op in (LT, LE) else _edge(e) or _kink(e)
-        for place in poles(e) if own is None else (own,):
+        for place in (*(poles(e) if own is None else (own,)), *_cut(e)):
             if place.condition is not FALSE:
                 found.setdefault(place.condition, place)
     singular = [p for e in order if (p := _singular(e)) is not None and p.condition is not FALSE]
@@ -253,6 +253,13 @@ def _edge(e: Expr) -> Place | None:
         a, b = e.args
         return Place(and_(ir.eq(a, ZERO), ir.eq(b, ZERO)), exactly((a, b)), e)
     return None
+
+
+def _cut(e: Expr) -> Iterator[Place]:
+    """Where an angle jumps, though functions of it need not: its formulas are those of one side."""
+    if e.op is ATAN2:
+        y, x = e.args
+        yield Place(and_(ir.eq(y, ZERO), ir.lt(x, ZERO)), exactly((y,)), e)
 
 
 def poles(e: Expr) -> Iterator[Place]:
@@ -401,6 +408,8 @@ class _Trial:
             if not left:
                 break
             for u in left:
+                if abs(value_at(u, point)) <= near.get(u, 0.0):
+                    continue
                 own = sorted({v.value for v in ir.variables((u,))} & self.own)
                 turned = own[turn % len(own) :] + own[: turn % len(own)] if own else own
                 free = [by[u]] if u in by else [v for v in turned if v not in by.values()]

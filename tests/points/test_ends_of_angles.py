@@ -102,3 +102,27 @@ def test_angles_elsewhere_keep_their_literals():
     assert "read" not in str(plain.report())
     assert plain.grad(-1.0) == -math.inf
     assert symgrad(lambda x: (math.acos(x) - 3.14) ** 2).grad(-1.0) == math.inf * (3.14 - math.pi)
+
+
+CUTS = {
+    "a kink beside": (lambda x, y: np.abs(x) * np.arctan2(x, y), (0.0, -1.0), (math.pi, 0.0)),
+    "a sign beside": (lambda x, y: x * np.arctan2(x, y), (0.0, -1.0), (0.0, 0.0)),
+    "its size": (lambda x, y: np.abs(np.arctan2(x, y)), (0.0, -1.0), (0.0, 0.0)),
+    "the angle alone": (lambda x, y: np.arctan2(x, y), (0.0, -1.0), (-1.0, 0.0)),
+    "on the other side": (lambda x, y: np.abs(x) * np.arctan2(x, y), (0.0, 1.0), (0.0, 0.0)),
+}
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_functions_that_do_not_jump_where_an_angle_does(name: str) -> None:
+    function, point, expected = CUTS[name]
+    found = symgrad(function).grad
+    assert found(*point) == pytest.approx(expected, abs=1e-15)
+    columns = found(*(np.full(3, x) for x in point))
+    np.testing.assert_allclose(columns, np.outer(expected, np.ones(3)), atol=1e-15)
+
+
+def test_an_angle_of_multiples_of_one_number() -> None:
+    """At 0 its sides are atan(2) and atan(2) - pi."""
+    found = symgrad(lambda x: np.arctan2(2 * x, x) * x).grad(0.0)
+    assert found == pytest.approx(math.atan(2) - math.pi / 2, rel=1e-15)

@@ -175,3 +175,20 @@ def test_elements_of_arrays():
     f = symgrad(lambda x, y: np.exp(-x * y))
     x, y = np.array([2.0, 0.5]), np.array([INF, 1.0])
     np.testing.assert_allclose(f.grad(x, y)[0], [0, -math.exp(-0.5)], rtol=1e-13)
+
+
+def weighted(x, m, T):
+    w = np.exp(-(x - m) * (x - m) / T)
+    return np.sum(w * np.where(m < 0, 0.0, x)) / np.sum(w)
+
+
+@pytest.mark.parametrize("accuracy", ["fast", "high"])
+def test_a_mean_of_which_all_terms_are_left_out_has_no_slopes(accuracy):
+    """0/0: neither has the function a value."""
+    f = symgrad(weighted, accuracy=accuracy)
+    args = np.array([1.0, 2.0, 3.0]), np.full(3, -INF), 0.5
+    assert math.isnan(f(*args))
+    assert all(np.isnan(g).all() for g in f.grad(*args))
+    some = f.grad(np.array([1.0, 2.0]), np.array([0.0, -INF]), 0.5)
+    np.testing.assert_allclose(some[0], [1.0, 0.0])
+    np.testing.assert_allclose(some[2], 0.0)

@@ -5,7 +5,8 @@ After:   where(r/g - a/g > 5e299 and abs(r) == inf, 0, r/(g*(1 + exp(r/g - a/g))
 
 Requires: derivatives by the chain rule, of a program with an infinite constant.
 Ensures: equal values, but where a product is nan, as it has an exponential of -inf, or one of inf below, and an infinite
-factor. The exponential is 0 for all arguments nearby: so is its slope.
+factor. The exponential is 0 for all arguments nearby: so is its slope. Where other factors are infinite or nan, as
+divisors are 0 when nothing is left of a sum, products stay nan.
 """
 
 from __future__ import annotations
@@ -67,18 +68,25 @@ def without_absent(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
 
 
 def _is_absent(e: Expr) -> Expr:
-    """Where a product is left out: an exponent is infinite, and a factor that has to do with it."""
-    exponents, others = list[Expr](), list[Expr]()
+    """Where a product is left out: an exponent is infinite, and a factor that has to do with it; the rest is finite, as
+    it is not where nothing is left of a sum."""
+    exponents, others, below = list[Expr](), list[Expr](), list[Expr]()
     for n, side in ir.factors(e):
         found = [t.args[0] for t in ((n,) if side > 0 else _terms(n)) if t.op is EXP]
         exponents += [ir.neg(a) for a in found] if side > 0 else found
-        if side > 0 and not found:
-            others.append(n)
+        if not found:
+            (others if side > 0 else below).append(n)
     known = _variables(exponents)
     vanish = _any(ir.lt(FAR, a) for a in exponents)
-    return ir.and_(
-        vanish, _any(ir.eq(ir.abs_(n), ir.INF) for n in others if known & _variables((n,)))
+    related = [bool(known & _variables((n,))) for n in others]
+    infinite = _any(
+        ir.eq(ir.abs_(n), ir.INF) for n, is_so in zip(others, related, strict=True) if is_so
     )
+    rest = [
+        ir.lt(ir.abs_(n), ir.INF) for n, is_so in zip(others, related, strict=True) if not is_so
+    ]
+    rest += [ir.lt(ZERO, ir.abs_(n)) for n in below if not known & _variables((n,))]
+    return functools.reduce(ir.and_, dict.fromkeys(rest), ir.and_(vanish, infinite))
 
 
 def _any(conditions: Iterable[Expr]) -> Expr:

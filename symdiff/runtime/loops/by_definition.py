@@ -41,7 +41,8 @@ ASIDE = 2.0**-16
 LONGER = 100
 """How many times as many iterations loops may make there."""
 TRIED, SIZES = 2_500, 4
-"""Operations of formulas at whose special points a kernel is tried, and the most sizes of arguments for which it is."""
+"""Operations of formulas at whose special points a kernel is tried, and the most sizes of arguments for which it is
+before it was found wrong."""
 
 Kernel = Callable[[Sequence[Any]], list[Any]]
 
@@ -149,20 +150,26 @@ class Points:
         finally:
             self.is_tried = tried
 
-    def look(self, values: Sequence[Any], kernel: Kernel) -> None:
-        """Try a kernel at the special points of the formulas for these sizes, if that was not done before."""
+    def are_new(self, values: Sequence[Any]) -> bool:
+        """Whether kernels were not tried for these sizes, and for few others, unless they were found wrong."""
+        tried = self._special
+        is_left = len(tried) < SIZES or any(k is not None for k in tried.values())
+        return is_left and tuple(map(np.shape, values)) not in tried
+
+    def look(self, values: Sequence[Any], kernel: Kernel) -> bool:
+        """Try a kernel at the special points of the formulas for these sizes; whether it was found wrong."""
         shapes = tuple(map(np.shape, values))
-        if shapes in self._special or len(self._special) >= SIZES:
-            return
         self._special[shapes] = None
         if not all(getattr(v, "dtype", FLOAT64) == FLOAT64 for v in self._reals(values)):
-            return
+            return False
         try:
             found = self._tried(values, kernel)
         except (TooLong, SymdiffError, ArithmeticError, TypeError, ValueError, KeyError):
-            return
-        if found is not None and self.compiled is not None:
-            self._special[shapes] = self.compiled(found)
+            return False
+        if found is None or self.compiled is None:
+            return False
+        self._special[shapes] = self.compiled(found)
+        return True
 
     def _tried(self, values: Sequence[Any], kernel: Kernel) -> LoopProgram | None:
         """The condition under which the kernel is wrong; None for none."""

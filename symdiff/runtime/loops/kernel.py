@@ -221,7 +221,8 @@ class LoopKernel:
         """Call the kernel; where integers do not fit, compute with Python's, and where results lost digits, more
         accurately."""
         try:
-            if self._begins_with_errors():
+            special = self._is_special(dtype, values, result)
+            if not special and self._begins_with_errors():
                 found = self._with_errors(dtype, values, out, result)
                 if found is not None:
                     return found
@@ -239,12 +240,8 @@ class LoopKernel:
             if self.points is None or self.points.general is None or self._is_apart(values, ()):
                 return self._more_accurately(dtype, values, error.results, out, result)
             return self.points.general(values, out)
-        watches = MORE * (signals.watched() - before + 1)
-        beside = partial(
-            self.code(dtype).run, out=None, result=result, serial=True, watches=watches
-        )
-        apart = self.points is not None and self.points.is_special(values)
-        if not apart and not (
+        watches, beside = self._measuring(dtype, result, before)
+        if not special and not (
             self.is_probed and self._may_have_lost(dtype, values, results, result, beside)
         ):
             if not aside or out is None:
@@ -275,6 +272,8 @@ class LoopKernel:
         kept = results if out is None or aside else [np.copy(v) for v in results]
         found = self._more_accurately(dtype, values, kept, out, result, undefined)
         self._odd *= not all(map(is_finite, found))
+        if apart:
+            return found
         if any(map(probe.differ, kept, found)):
             self._losses += 1
             self.schedule.lost()
@@ -283,6 +282,26 @@ class LoopKernel:
             if self.accuracy == "high":  # what calls that are not probed return
                 return kept if out is None else list(map(put_in, out, kept))
         return found
+
+    def _measuring(
+        self, dtype: str, result: Any, before: int
+    ) -> tuple[int, Callable[[Sequence[Any]], list[Any]]]:
+        """How often a run that measures may be watched, after one at `before`, and such runs."""
+        watches = MORE * (signals.watched() - before + 1)
+        run = self.code(dtype).run
+        return watches, partial(run, out=None, result=result, serial=True, watches=watches)
+
+    def _is_special(self, dtype: str, values: Sequence[Any], result: Any) -> bool:
+        """Whether the kernel was found wrong at such points; it is tried there when sizes are new."""
+        points = self.points
+        if points is None:
+            return False
+        if points.is_tried and self.is_probed and points.are_new(values):
+            before = signals.watched()
+            self.code(dtype).run(values, None, result)
+            if points.look(values, self._measuring(dtype, result, before)[1]):
+                self.schedule.close()
+        return points.is_special(values)
 
     def _begins_with_errors(self) -> bool:
         """Whether a call begins with its rounding errors, as the calls before this one had lost digits."""
@@ -309,10 +328,6 @@ class LoopKernel:
         if self.accuracy == "certified":
             return True
         due = self.schedule.due(values, results)
-        if due and self.points is not None and self.points.is_tried:
-            self.points.look(values, beside)
-            if self.points.is_special(values):
-                return True
         if not all(map(is_finite, values)):  # infinities may have limits
             return any(map(has_nan, results)) and not any(map(has_nan, values))
         if not all(map(is_finite, results)):

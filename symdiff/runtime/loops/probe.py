@@ -50,6 +50,8 @@ INFINITE = 2047
 NONE = (INFINITE, 0, 0)
 """The words of an argument or a result before the first probe."""
 
+CLOSED = 2**62
+"""What is subtracted from the calls until the next probe, so that entries always find that one is due."""
 LEFT, SOONER, CALLS = range(HEAD)
 """Places in the state of a schedule, before the words of arguments and results."""
 FAILURES = (SymdiffError, ArithmeticError, MemoryError, np.linalg.LinAlgError)
@@ -75,6 +77,7 @@ class Schedule:
     def __init__(self, real: Sequence[bool]) -> None:
         self.state = (ctypes.c_int64 * (HEAD + WORDS * len(real)))()
         self.pause = EVERY
+        self._closed = 0
         self._before: list[Any] = []
         for k, is_real in enumerate(real):
             place = HEAD + WORDS * k
@@ -84,10 +87,10 @@ class Schedule:
         """Whether a call with these arguments and results is to be probed."""
         state = self.state
         state[CALLS] += 1
-        state[LEFT] -= 1
+        self._left -= 1
         sizes = [exponent(v) for v in (*values, *results)]
-        if state[CALLS] > FIRST and state[LEFT] > 0:
-            if state[LEFT] > state[SOONER] or all(map(self._covers, range(len(sizes)), sizes)):
+        if state[CALLS] > FIRST and self._left > 0:
+            if self._left > state[SOONER] or all(map(self._covers, range(len(sizes)), sizes)):
                 return False
         self._before = list(state)
         for k, e in enumerate(sizes):
@@ -98,11 +101,11 @@ class Schedule:
                 state[place] = min(state[place], e)
                 state[place + 1] = max(state[place + 1], e)
         if state[CALLS] < FIRST:
-            state[LEFT] = 0
+            self._left = 0
         elif state[CALLS] == FIRST:
-            state[LEFT] = state[SOONER] = EAGER
-        elif state[LEFT] <= 0 or self.pause > EVERY:
-            state[LEFT] = self.pause
+            self._left = state[SOONER] = EAGER
+        elif self._left <= 0 or self.pause > EVERY:
+            self._left = self.pause
             state[SOONER] = self.pause - self.pause // PART
             self.pause = min(RARER * self.pause, SELDOM)
         return True
@@ -116,7 +119,21 @@ class Schedule:
         """The last call had lost digits: the next one is probed, those after it sooner, and all of these sizes."""
         self.pause = EVERY
         self.state[HEAD:] = self._before[HEAD:] or list(self.state[HEAD:])
-        self.state[LEFT], self.state[CALLS] = 0, FIRST - 1
+        self._left, self.state[CALLS] = 0, FIRST - 1
+
+    def close(self) -> None:
+        """From now on no call is one for compiled entries, as they do not ask at which points the kernel is wrong."""
+        left, self._closed = self._left, CLOSED
+        self._left = left
+
+    @property
+    def _left(self) -> int:
+        """The calls until the next probe."""
+        return self.state[LEFT] + self._closed
+
+    @_left.setter
+    def _left(self, calls: int) -> None:
+        self.state[LEFT] = calls - self._closed
 
 
 def exponent(value: Any) -> int:
