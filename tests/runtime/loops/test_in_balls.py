@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from scipy import special
 
-from symdiff import symgrad
+from symdiff import ir, symgrad
+from symdiff.codegen.llvm.loops.in_balls import BallKernel
 from symdiff.errors import UnsupportedError
 from symdiff.interpret.loops import Precise, run
-from symdiff.ir.loop_program import LoopProgram
+from symdiff.ir.loop_program import LoopProgram, Parameter, Type
 from symdiff.pipeline.lowered.loops import LoweredProgram
 from symdiff.runtime.loops import ball_program
 from symdiff.runtime.loops.ball_program import BallProgram
@@ -130,3 +131,16 @@ def test_radii_that_are_no_proofs_do_not_certify() -> None:
     made = program_of(lambda a: np.sum(np.linalg.eigvalsh(a)), np.eye(3)).in_balls()
     with pytest.raises(UnsupportedError, match="no proof"):
         BallProgram(made, 1, False, proves=True)
+
+
+def test_conditions_are_printed_once() -> None:
+    """Each condition here has the one before it twice: as a tree the last has 2**20."""
+    x, y = ir.var("x"), ir.var("y")
+    total = ir.mul(x, y)
+    passed = ir.lt(x, total)
+    for k in range(20):
+        one, two = (ir.lt(total, ir.add(y, ir.const(k + n))) for n in (0, 40))
+        passed = ir.or_(ir.and_(passed, one), ir.and_(ir.not_(passed), two))
+    params = tuple(Parameter(name, Type()) for name in ("x", "y"))
+    program = LoopProgram("f", params, (), (ir.where(passed, x, y),))
+    assert BallKernel(program).print().count("\n") < 2000
