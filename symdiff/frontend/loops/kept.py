@@ -187,7 +187,8 @@ def _once(
         earlier = {memory: len(memory.replaced()) for memory in plan.memories}
         t.iterations.append((next(births), t.tick()))
         condition = test()
-        if t.block:  # the test has statements: it ends the iteration from within
+        effects = t.block or t.frame.env != entry or region.log
+        if effects:  # of the test: it ends the iteration from within
             t.frame.flow.broken = ir.not_(condition)
             skipped = t.open(ir.not_(condition))
             start(leaf)

@@ -268,12 +268,29 @@ def _condition(t: Tracer, node: ast.While) -> ir.Expr:
 
 
 def _while(t: Tracer, node: ast.While) -> None:
-    test = lambda: _condition(t, node)
+    if not node.orelse:
+        _run_while(t, node, lambda: _condition(t, node))
+        _after_loop(t, node.orelse)
+        return
+    ended = t.names.fresh("ended")
+    t.frame.env[ended] = False
+
+    def test() -> ir.Expr:
+        condition = _condition(t, node)
+        t.frame.env[ended] = Cond(ir.not_(condition))
+        return condition
+
+    _run_while(t, node, test)
+    at_end = scalars.as_cond(t.frame.env.pop(ended)).expr
+    t.frame.flow.broken = ir.and_(t.frame.flow.broken, ir.not_(at_end))
+    _after_loop(t, node.orelse)
+
+
+def _run_while(t: Tracer, node: ast.While, test: Callable[[], ir.Expr]) -> None:
     if grown := appended_lists.grown(t, node.body, counted=False):
         t.frame.flow.broken = _appending(t, node, grown, test)
     else:
         t.frame.flow.broken = kept_loops.trace_while(t, test, lambda: _run_block(t, node.body))
-    _after_loop(t, node.orelse)
 
 
 def _appending(

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from scipy import special
 
-from symdiff import symgrad
+from symdiff import ir, symgrad
+from symdiff.codegen.llvm.loops.in_balls import BallKernel
 from symdiff.errors import UnsupportedError
 from symdiff.interpret.loops import Precise, run
-from symdiff.ir.loop_program import LoopProgram
+from symdiff.ir.loop_program import LoopProgram, Parameter, Type
 from symdiff.pipeline.lowered.loops import LoweredProgram
 from symdiff.runtime.loops import ball_program
 from symdiff.runtime.loops.ball_program import BallProgram
@@ -169,3 +170,16 @@ def test_numbers_that_are_squared_again_and_again() -> None:
     for x in (0.5, 1.5, -1.5):
         assert g(x, 100_000) == (1.0 if x == 0.5 else 0.0)
     assert g.grad(0.5, 100_000) == 0.0
+
+
+def test_conditions_are_printed_once() -> None:
+    """Each condition here has the one before it twice: as a tree the last has 2**20."""
+    x, y = ir.var("x"), ir.var("y")
+    total = ir.mul(x, y)
+    passed = ir.lt(x, total)
+    for k in range(20):
+        one, two = (ir.lt(total, ir.add(y, ir.const(k + n))) for n in (0, 40))
+        passed = ir.or_(ir.and_(passed, one), ir.and_(ir.not_(passed), two))
+    params = tuple(Parameter(name, Type()) for name in ("x", "y"))
+    program = LoopProgram("f", params, (), (ir.where(passed, x, y),))
+    assert BallKernel(program).print().count("\n") < 2000

@@ -312,6 +312,11 @@ class BallKernel(Kernel):
 
     def truth(self, c: Expr, scope: Scope) -> tuple[str, str]:
         """Whether a condition is proved, and whether it is refuted; `scope` knows its numbers."""
+        if c not in scope.truths:
+            scope.truths[c] = self.truth_of(c, scope)
+        return scope.truths[c]
+
+    def truth_of(self, c: Expr, scope: Scope) -> tuple[str, str]:
         by_doubles, of_balls = self.decisive.by_doubles(c), self.decisive.of_balls(c)
         if by_doubles and not of_balls:
             holds = self.scalar(c)

@@ -81,6 +81,7 @@ class Scope(scopes.Scope[Stored]):
     assumed : indices that are known to be within a size.
     restored : names that came as vectors.
     balls : registers of balls by what they are the values of (`in_balls`).
+    truths : whether conditions on balls are proved, and whether they are refuted.
     """
 
     vectors: dict[Hashable, str] = field(default_factory=dict)
@@ -89,6 +90,7 @@ class Scope(scopes.Scope[Stored]):
     assumed: set[tuple[Expr, Expr]] = field(default_factory=set)
     restored: set[Expr] = field(default_factory=set)
     balls: dict[Hashable, str] = field(default_factory=dict)
+    truths: dict[Expr, tuple[str, str]] = field(default_factory=dict)
     entry: list[str] | None = None
     alike: bool = False
     allocates: bool = False

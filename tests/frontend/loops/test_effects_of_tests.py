@@ -1,0 +1,58 @@
+"""Conditions of `while` that change something: the last one, which is false, does so too."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+
+from symdiff import symgrad
+
+
+def assigned(x: float) -> float:
+    n = 0
+    while (x := 0.9 * x + 0.05) > 0.7 and n < 100:
+        n += 1
+    return x * n
+
+
+def in_a_list(x: float) -> float:
+    held, n = [x], 0
+
+    def step() -> float:
+        held[0] = held[0] * 0.9
+        return held[0]
+
+    while step() > 0.4:
+        n += 1
+    return held[0] * n
+
+
+def with_break(x: float) -> float:
+    while (d := math.sin(x)) > 0.3:
+        x = 0.8 * x
+        if x < 0.5:
+            break
+    else:
+        x = 7 * x
+    return x * d
+
+
+def with_else(x: float) -> float:
+    n = 0
+    while (d := x * x - 0.3) > 1e-3:
+        x, n = x - 0.3 * d, n + 1
+        if n > 50:
+            break
+    else:
+        x = x + d
+    return x * d
+
+
+@pytest.mark.parametrize("f", (assigned, in_a_list, with_break, with_else))
+def test_the_last_condition_counts(f: Callable[[float], float]) -> None:
+    x, h = 0.93, 1e-5
+    g = symgrad(f)
+    assert g(x) == pytest.approx(f(x), rel=1e-13)
+    assert g.grad(x) == pytest.approx((f(x + h) - f(x - h)) / (2 * h), rel=1e-7)
