@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Class = TypeVar("_Class", bound=type)
@@ -67,6 +67,12 @@ class SymdiffError(Exception):
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return type(self), (self.message, self.location, self.hint)
+
+    def without_frames(self) -> Self:
+        """The same error to keep, which holds nothing of where it was raised."""
+        made = type(self).__new__(type(self), *self.args)
+        vars(made).update(vars(self))
+        return made
 
 
 class VerificationError(SymdiffError):

@@ -118,7 +118,7 @@ def instead(
             ByValueWarning,
             stacklevel=4,
         )
-    noted[_kinds(args, kwargs)] = refused
+    noted[_kinds(args, kwargs)] = refused.without_frames()
     return result
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -333,16 +332,16 @@ class Source:
         def trace(known: Shapes) -> None:
             place = static_key(static), shape_key(known)
             if place in self.refused:
-                raise copy(self.refused[place])
+                raise self.refused[place].without_frames()
             try:
                 self.raw(static, known)
             except SizesDecideError:
                 raise
             except UnsupportedError as error:
-                self.refused[place] = copy(error)
+                self.refused[place] = error.without_frames()
                 raise
 
-        self.refused[static_key(static), shape_key(shapes)] = copy(refused)  # without its frames
+        self.refused[static_key(static), shape_key(shapes)] = refused.without_frames()
         try:
             found = for_the_call(trace, shapes, values, mapped, refused)
         except UnsupportedError:
@@ -371,7 +370,7 @@ class Source:
         self.fresh()
         place = static_key(static), shape_key(shapes)
         if place in self.refused:
-            raise copy(self.refused[place])
+            raise self.refused[place].without_frames()
         met = self.met.get(place)
         if met is None or not met.decisive:
             try:

@@ -7,12 +7,14 @@ import fractions
 import functools
 import math
 import random
+import weakref
 
 import numpy as np
 import pytest
 
 from symdiff import ByValueWarning, UnsupportedError, symgrad
 from symdiff.api import by_values
+from tests.collecting import collect
 
 SEEN = {}
 CALLS = []
@@ -165,3 +167,30 @@ def test_numbers_of_other_kinds_are_refused_by_name():
     assert caught.value.location.path == __file__
     with pytest.raises(UnsupportedError, match="fraction of a number"):
         run(lambda x: float(fractions.Fraction(x))).grad(1.5)
+
+
+def test_refusals_that_are_kept_hold_no_arguments() -> None:
+    def queued(x):
+        waiting = {}
+        for v in x:
+            waiting.setdefault(float(v) > 0, []).append(v)
+        return sum(waiting[True]) if True in waiting else x[0]
+
+    f, x = symgrad(queued), np.array([1.0, -2.0, 3.0])
+    with pytest.warns(ByValueWarning):
+        assert f(x) == 4.0
+    held = weakref.ref(x)
+    del x
+    collect()
+    assert held() is None
+
+
+def test_errors_without_frames() -> None:
+    def fails(x):
+        raise UnsupportedError("no", hint="yes")
+
+    with pytest.raises(UnsupportedError) as found:
+        fails(np.ones(3))
+    kept = found.value.without_frames()
+    assert type(kept) is UnsupportedError and str(kept) == str(found.value) and kept.hint == "yes"
+    assert kept.__traceback__ is None and found.value.__traceback__ is not None
