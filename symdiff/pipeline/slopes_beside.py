@@ -191,7 +191,7 @@ def _counts(e: Expr) -> bool:
 
 def _is_tiny(e: Expr) -> bool:
     """Whether a constant is near to the distances."""
-    return e.op is ir.CONST and e.value != 0 and not LEAST <= abs(float(e.value)) <= MOST
+    return e.op is ir.CONST and e.value != 0 and not LEAST <= abs(e.value) <= MOST
 
 
 def _is_band(e: Expr) -> bool:
@@ -199,7 +199,7 @@ def _is_band(e: Expr) -> bool:
     if e.op is ir.EQ or e.op not in ir.COMPARISONS:
         return False
     numbers = [n for n in ir.topological(e.args) if n.op is ir.CONST]
-    return any(0 < abs(float(n.value)) <= THIN for n in numbers)
+    return any(0 < abs(n.value) <= THIN for n in numbers)
 
 
 def _number(condition: Expr) -> Expr:

@@ -14,7 +14,9 @@ from symdiff.codegen.llvm import jit
 from symdiff.codegen.llvm.loops.in_balls import BallKernel
 from symdiff.codegen.llvm.table_loops import PREFIXED
 from symdiff.errors import UnsupportedError
-from symdiff.ir.loop_program import Loop, LoopProgram, walk
+from symdiff.ir import topological
+from symdiff.ir.loop_program import Loop, LoopProgram, expressions_in, walk
+from symdiff.lowering.loops.refined import WITHIN
 from symdiff.runtime import cache
 from symdiff.runtime.loops.arguments import FLOAT64, view
 from symdiff.runtime.loops.call import AGAIN, RAISED, Code
@@ -77,6 +79,15 @@ class BallProgram:
         self.layout = made.layout
         self._operations = made.registers
         self._code = self._linked(made, False)
+
+    @functools.cached_property
+    def _hands_on(self) -> bool:
+        """Whether there are iterations, and no balls with radii of their own, which middles would not have."""
+        block = self.program.block
+        every = topological((*expressions_in(block), *self.program.outputs))
+        return any(isinstance(s, Loop) for s in walk(block)) and all(
+            n.op is not WITHIN for n in every
+        )
 
     def _linked(self, made: BallKernel, middles: bool) -> _Code:
         text = made.print()
@@ -142,7 +153,7 @@ class BallProgram:
         """Outputs for which balls grow with each iteration: elements on which two precisions agree, where iterations
         hand on the middles of balls, are accurate."""
         kinds = [t.kind for t in self.layout.outputs]
-        if not any(isinstance(s, Loop) for s in walk(self.program.block)):
+        if not self._hands_on:
             return made
         before: list[Any] | None = None
         for bits in AGREEING:
