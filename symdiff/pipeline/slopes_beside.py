@@ -17,14 +17,14 @@ Requires: captured programs of numbers without steps or thin bands, and numbers 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from symdiff import ir
 from symdiff.codegen.llvm.operation_table import columns_of, evaluable
 from symdiff.interpret.certified import Certified
-from symdiff.interpret.lines import THIN, is_step
+from symdiff.interpret.lines import THIN, is_size, is_step
 from symdiff.interpret.terms import Term
 from symdiff.ir import ONE, WHERE, ZERO, Expr
 from symdiff.ir.plain import exactly
@@ -171,7 +171,8 @@ def slopes_beside(program: Program) -> SlopesBeside | None:
     if len(order) > LARGEST or any(is_step(e) or _counts(e) or _is_tiny(e) for e in order):
         return None
     conditions = _conditions(program.outputs)
-    if any(map(_is_band, ir.topological(exactly(conditions)))):
+    tolerances = {*ir.variables(program.outputs)} - ir.variables_of_values(program.outputs)
+    if any(_is_band(e, tolerances) for e in ir.topological(exactly(conditions))):
         return None
     if not evaluable(conditions):
         return None
@@ -194,12 +195,17 @@ def _is_tiny(e: Expr) -> bool:
     return e.op is ir.CONST and e.value != 0 and not LEAST <= abs(e.value) <= MOST
 
 
-def _is_band(e: Expr) -> bool:
-    """Whether a comparison may be that of a thin band, as it has a small constant."""
+def _is_band(e: Expr, tolerances: Set[Expr]) -> bool:
+    """Whether a comparison may be that of a thin band: it has a small constant, bounds a size by what is computed, or has
+    a parameter that only conditions read."""
     if e.op is ir.EQ or e.op not in ir.COMPARISONS:
         return False
     numbers = [n for n in ir.topological(e.args) if n.op is ir.CONST]
-    return any(0 < abs(n.value) <= THIN for n in numbers)
+    if any(0 < abs(n.value) <= THIN for n in numbers):
+        return True
+    if not tolerances.isdisjoint(ir.variables(e.args)):
+        return True
+    return all(ir.rational(a) is None for a in e.args) and any(map(is_size, e.args))
 
 
 def _number(condition: Expr) -> Expr:

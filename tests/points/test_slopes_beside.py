@@ -102,6 +102,9 @@ def test_points_that_need_the_whole_definition_are_left(f: Callable[..., Any]) -
     "f",
     [
         lambda x, y: np.where(np.abs(x - y) < 1e-8, 1.0, np.sin(x - y) / (x - y)),
+        lambda x, y: np.where(np.abs(x) < y, 1.0, np.sin(x) / x),
+        lambda x, y: np.where(x < y, 1.0, np.sin(x) / x),
+        lambda x, y: np.where(np.abs(x) < y, y, x),
         lambda x, y: np.floor(x) * y,
         lambda x, y: np.where(x == y, x, 1e-40 * y),
     ],
