@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.by_value.arrays import lifted, objects, on_ufunc, plain
+from symdiff.frontend.by_value.arrays import ComplexArray, lifted, objects, on_ufunc, plain
 from symdiff.frontend.by_value.elementary import FUNCTIONS, library
 from symdiff.frontend.by_value.reals import RECORD, Real, raw, refuse, value_of
 
@@ -41,6 +41,17 @@ def _average(a: Any, axis: Any = None, weights: Any = None, **options: Any) -> A
     return np.sum(_array(a) * weights) / np.sum(weights)
 
 
+def squares(a: Any) -> Any:
+    """The squares of the sizes of elements."""
+    return a.real * a.real + a.imag * a.imag if type(a) is ComplexArray else a * a
+
+
+def _angle(z: Any, deg: bool = False) -> Any:
+    z = _array(z)
+    found = np.arctan2(z.imag, z.real)
+    return found * (180 / math.pi) if deg else found
+
+
 def _variance(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: int = 0,
     keepdims: bool = False, **options: Any,
@@ -51,7 +62,7 @@ def _variance(
     apart = a - _mean(a, axis, keepdims=True)
     axes = range(a.ndim) if axis is None else np.atleast_1d(axis)
     n = int(np.prod([a.shape[k] for k in axes]))
-    return np.sum(apart * apart, axis=axis, keepdims=keepdims) / np.float64(n - ddof)
+    return np.sum(squares(apart), axis=axis, keepdims=keepdims) / np.float64(n - ddof)
 
 
 def _deviation(*args: Any, **kwargs: Any) -> Any:
@@ -198,6 +209,10 @@ FUNCTIONS.update(
         np.average: _average,
         np.var: _variance,
         np.std: _deviation,
+        np.real: lambda a: _array(a).real,
+        np.imag: lambda a: _array(a).imag,
+        np.angle: _angle,
+        np.vdot: lambda a, b: np.dot(np.conj(np.ravel(_array(a))), np.ravel(_array(b))),
         np.interp: _interp,
         np.clip: _clip,
         np.round: _round,

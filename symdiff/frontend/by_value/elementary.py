@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.by_value.reals import RECORD, Real, made, raw, value_of
+from symdiff.frontend.by_value.reals import COMPLEX, RECORD, Real, made, raw, value_of
 from symdiff.frontend.by_value.ties import ELEMENTWISE
 from symdiff.ir import OPS, POW
 from symdiff.ir.functions import TABLE
@@ -205,6 +205,8 @@ def _two_numbers(f: Function) -> Function:
         return f(a, b)  # the operators of np.float64 ask those of the scalar
 
     def reflected(a: Any, b: Any) -> Any:
+        if type(b) is Real and type(a) in COMPLEX:
+            return f(a, b.as_complex())
         if type(b) is Real and type(a) is not Real:
             mirrored = getattr(Real, _MIRRORED[f])(b, np.float64(a))
             return fun(a, b) if mirrored is NotImplemented else mirrored

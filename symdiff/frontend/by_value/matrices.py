@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from symdiff.frontend.by_value.array_functions import squares
 from symdiff.frontend.by_value.arrays import lifted, objects
+from symdiff.frontend.by_value.complex_scalars import Complex, double
 from symdiff.frontend.by_value.elementary import FUNCTIONS, library
 from symdiff.frontend.by_value.reals import RECORD, Real, raw, refuse, value_of
 
@@ -26,15 +28,16 @@ def _factored(a: Any) -> tuple[Any, list[int], float]:
     n, sign = len(lu), 1.0
     order = list(range(n))
     for k in range(n):
-        pivot = max(range(k, n), key=lambda i: abs(raw(lu[i, k])))
-        RECORD.order(lu[pivot, k], 0.0)
-        if raw(lu[pivot, k]) == 0:
+        pivot = max(range(k, n), key=lambda i: abs(double(lu[i, k])))
+        if type(lu[pivot, k]) is Real:
+            RECORD.order(lu[pivot, k], 0.0)
+        if double(lu[pivot, k]) == 0:
             raise np.linalg.LinAlgError("Singular matrix")
         if pivot != k:
             lu[[k, pivot]] = lu[[pivot, k]]
             order[k], order[pivot], sign = order[pivot], order[k], -sign
         for i in range(k + 1, n):
-            if type(lu[i, k]) is Real or lu[i, k] != 0:
+            if type(lu[i, k]) in (Real, Complex) or lu[i, k] != 0:
                 lu[i, k] = lu[i, k] / lu[k, k]
                 lu[i, k + 1 :] = lu[i, k + 1 :] - lu[i, k] * lu[k, k + 1 :]
     return lu, order, sign
@@ -96,12 +99,12 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
     x = lifted(objects(x))
     vectors = x.ndim == 1 or isinstance(axis, (int, np.integer))
     if ord is None or (ord == 2 and vectors) or (ord == "fro" and not vectors):
-        squares = np.sum(x * x, axis=axis, keepdims=keepdims)
-        if np.ndim(squares) == 0:
-            RECORD.order(squares, 0.0)
-        if np.ndim(squares) == 0 and raw(squares) == 0:  # its slope is 0 there
-            return functools.reduce(FUNCTIONS[np.hypot], list(x.ravel()), 0.0)
-        return np.sqrt(squares)
+        total = np.sum(squares(x), axis=axis, keepdims=keepdims)
+        if np.ndim(total) == 0:
+            RECORD.order(total, 0.0)
+        if np.ndim(total) == 0 and raw(total) == 0:  # its slope is 0 there
+            return functools.reduce(FUNCTIONS[np.hypot], list(np.abs(x).ravel()), 0.0)
+        return np.sqrt(total)
     if vectors and ord == 1:
         return np.sum(np.abs(x), axis=axis, keepdims=keepdims)
     if vectors and ord == np.inf:
