@@ -36,9 +36,12 @@ def _mean(
 def _average(a: Any, axis: Any = None, weights: Any = None, **options: Any) -> Any:
     if weights is None and not options:
         return _mean(a, axis)
-    if axis is not None or options:
-        raise refuse("weighted averages along axes, in a function that is run by values")
-    return np.sum(_array(a) * weights) / np.sum(weights)
+    if options:
+        raise refuse("options of an average, in a function that is run by values")
+    a, weights = _array(a), _array(weights)
+    if weights.shape != a.shape:
+        weights = weights.reshape([-1 if k == axis % a.ndim else 1 for k in range(a.ndim)])
+    return np.sum(a * weights, axis=axis) / np.sum(weights, axis=axis)
 
 
 def squares(a: Any) -> Any:
@@ -110,6 +113,8 @@ def _isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool
 
 def doubles(a: Any) -> Any:
     """The doubles of an array of scalars."""
+    if type(a) is ComplexArray:
+        return doubles(a.real) + 1j * doubles(a.imag)
     if type(a) is Real:
         return value_of(a)
     return np.frompyfunc(value_of, 1, 1)(objects(a)).astype(float) if np.ndim(a) else a
@@ -139,22 +144,39 @@ def _sorted(a: Any) -> list[Any]:
     return items
 
 
-def _quantile(a: Any, q: Any, axis: Any = None, **options: Any) -> Any:
+def _quantile_of(items: list[Any], q: Any) -> Any:
     """By linear interpolation between the sorted elements."""
-    if axis is not None or options or np.ndim(q):
-        raise refuse("quantiles along axes, in a function that is run by values")
-    items = _sorted(a)
     h = (len(items) - 1) * q
     i = min(int(h), len(items) - 1)
     return items[i] + (items[min(i + 1, len(items) - 1)] - items[i]) * (h - i)
 
 
-def _median(a: Any, axis: Any = None, **options: Any) -> Any:
-    if axis is not None or options:
-        raise refuse("medians along axes, in a function that is run by values")
-    items = _sorted(a)
+def _median_of(items: list[Any]) -> Any:
     n = len(items)
     return items[n // 2] if n % 2 else 0.5 * (items[n // 2 - 1] + items[n // 2])
+
+
+def _along(a: Any, axis: Any, options: dict[str, Any], of_items: Any) -> Any:
+    """A function of the sorted elements of an array, or of those along one of its axes."""
+    if options or not isinstance(axis, (int, np.integer, type(None))):
+        raise refuse("options of quantiles and medians, in a function that is run by values")
+    if axis is None:
+        return of_items(_sorted(a))
+    rows = np.moveaxis(objects(a), axis, -1)
+    found = np.empty(rows.shape[:-1], object)
+    for at in np.ndindex(*found.shape):
+        found[at] = of_items(_sorted(rows[at]))
+    return lifted(found)
+
+
+def _quantile(a: Any, q: Any, axis: Any = None, **options: Any) -> Any:
+    if not np.ndim(q):
+        return _along(a, axis, options, lambda items: _quantile_of(items, q))
+    return lifted(np.stack([objects(_quantile(a, p, axis, **options)) for p in objects(q)]))
+
+
+def _median(a: Any, axis: Any = None, **options: Any) -> Any:
+    return _along(a, axis, options, _median_of)
 
 
 def _by_doubles(function: Any) -> Any:
@@ -169,6 +191,24 @@ def _reduction(ufunc: Any) -> Any:
         return on_ufunc(ufunc, "reduce", (_array(a),), {"axis": axis, **options})
 
     return reduce
+
+
+def _counted(x: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """`np.bincount`."""
+    x = np.asarray(x)
+    if weights is None:
+        return np.bincount(x, None, minlength)
+    found = lifted(np.zeros(max(minlength, int(np.max(x, initial=-1)) + 1)))
+    np.add.at(found, x, _array(weights))
+    return found
+
+
+def _fitted(x: Any, y: Any, deg: int, **options: Any) -> Any:
+    """`np.polyfit`."""
+    if any(v is not None and v is not False for v in options.values()):
+        raise refuse(f"options {', '.join(options)} of polyfit, in a function that is run by values")
+    columns = np.vander(_array(x), deg + 1)
+    return np.linalg.lstsq(_array(columns), _array(y), rcond=None)[0]
 
 
 def _search(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
@@ -213,6 +253,8 @@ FUNCTIONS.update(
         np.imag: lambda a: _array(a).imag,
         np.angle: _angle,
         np.vdot: lambda a, b: np.dot(np.conj(np.ravel(_array(a))), np.ravel(_array(b))),
+        np.bincount: _counted,
+        np.polyfit: _fitted,
         np.interp: _interp,
         np.clip: _clip,
         np.round: _round,

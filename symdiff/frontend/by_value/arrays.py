@@ -223,6 +223,8 @@ def on_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: dict[str, A
         out, inputs = inputs[ufunc.nin :], inputs[: ufunc.nin]
     for key in ("dtype", "casting", "order"):
         kwargs.pop(key, None)
+    if ufunc.types == [f"{'O' * ufunc.nin}->{'O' * ufunc.nout}"]:  # made of a Python function
+        return lifted(getattr(ufunc, method)(*map(plain, inputs), **kwargs))
     if ufunc not in FUNCTIONS and ufunc not in BY_OPERATORS:
         raise refuse(f"np.{ufunc.__name__} in a function that is run by values")
     args = [
@@ -233,6 +235,8 @@ def on_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: dict[str, A
         found = FUNCTIONS[ufunc](*args)
     else:
         args = [boxed(a) if type(a) is Real or type(a) is Complex else a for a in args]
+        if method in ("at", "reduceat"):
+            args[1] = plain(inputs[1])
         if method == "at":
             _fold(ufunc).at(*args)
             return None
@@ -260,7 +264,7 @@ def _of_arrays(ufunc: Any, method: str, args: list[Any], kwargs: dict[str, Any],
             return _where(ufunc, args, kwargs.pop("where"), out)
         if kwargs["where"].all():
             del kwargs["where"]
-        elif repr(kwargs.get("initial", "<no value>")) == "<no value>":
+        elif repr(kwargs.get("initial", np._NoValue)) == "<no value>":
             kwargs["initial"] = INITIAL.get(ufunc, 0.0)
     if method == "__call__":
         if ufunc in BY_OPERATORS:

@@ -75,7 +75,7 @@ def _determinant(a: Any, **options: Any) -> Any:
 
 def _signed_logarithm(a: Any) -> Any:
     found = _determinant(a)
-    return np.linalg.slogdet.__globals__["SlogdetResult"](
+    return type(np.linalg.slogdet(np.eye(1)))(
         np.sign(value_of(found)), FUNCTIONS[np.log](abs(found))
     )
 
@@ -112,6 +112,37 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
     raise refuse(f"the norm {ord!r}, in a function that is run by values")
 
 
+def _reflected(a: Any, mode: str = "reduced") -> Any:
+    """Q and R by Householder's reflections, with the signs of LAPACK."""
+    if mode not in ("reduced", "complete", "r") or np.ndim(a) != 2:
+        raise refuse(f"qr of stacked matrices, or with mode={mode!r}, in a function that is run by values")
+    r = objects(a).astype(object)
+    m, n = r.shape
+    q = np.eye(m).astype(object)
+    for k in range(min(m - 1, n)):
+        if all(type(x) is not Real and x == 0 for x in r[k + 1 :, k]):
+            continue
+        size = _norm(r[k:, k])
+        first = r[k, k] + (size if raw(r[k, k]) >= 0 else -size)
+        RECORD.order(r[k, k], 0.0)
+        v = r[k:, k] / first
+        v[0] = 1.0
+        scale = 2.0 / (v @ v)
+        r[k:] = r[k:] - np.outer(v * scale, v @ r[k:])
+        q[:, k:] = q[:, k:] - np.outer(q[:, k:] @ v, v * scale)
+        r[k + 1 :, k] = 0.0
+    kept = m if mode == "complete" else min(m, n)
+    if mode == "r":
+        return lifted(r[:kept])
+    return type(np.linalg.qr(np.eye(1)))(lifted(q[:, :kept]), lifted(r[:kept]))
+
+
+def _power(a: Any, n: int) -> Any:
+    if n < 0:
+        return _power(_inverse(a), -n)
+    return lifted(functools.reduce(np.dot, [_square(a)] * n, np.eye(len(a)).astype(object)))
+
+
 def _triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False, **options: Any) -> Any:
     kept = np.tril(a) if lower else np.triu(a)
     if kept is not a and options.get("unit_diagonal"):
@@ -127,6 +158,9 @@ FUNCTIONS.update(
         np.linalg.slogdet: _signed_logarithm,
         np.linalg.cholesky: lambda a, /, *, upper=False: _lower(a, upper),
         np.linalg.norm: _norm,
+        np.linalg.qr: _reflected,
+        np.linalg.matrix_power: _power,
+        np.linalg.multi_dot: lambda arrays: functools.reduce(np.dot, [lifted(objects(a)) for a in arrays]),
     }
 )
 if scipy_linalg := library("scipy.linalg"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import itertools
 import math
 import sys
 import types
@@ -174,6 +175,8 @@ def _wrapped(name: str, function: Callable[..., Any]) -> Any:
             return function(*args, **kwargs)
         if function in _OF_ITEMS:
             return FUNCTIONS[function](*args, **kwargs)
+        if function is np.fromiter:
+            return _of_items(*args, **kwargs)
         args = tuple(map(_of_python, args))
         kwargs = {k: _of_python(v) for k, v in kwargs.items()}
         if not _holds(args) and not _holds(tuple(kwargs.values())):
@@ -211,6 +214,12 @@ def _created(name: str, found: Any) -> Any:
     if name == "empty" and isinstance(found, np.ndarray) and found.dtype.kind in "fc":
         found[...] = 0.0
     return lifted(found)
+
+
+def _of_items(items: Any, dtype: Any, count: int = -1) -> Any:
+    """`np.fromiter`."""
+    listed = list(items) if count < 0 else list(itertools.islice(items, count))
+    return _array_of(np.array, listed, dtype) if _holds(listed) else lifted(np.array(listed, dtype))
 
 
 def _array_of(function: Any, *args: Any, **kwargs: Any) -> Any:
