@@ -11,6 +11,7 @@ Python's own, and views and indices NumPy's. What was computed is differentiated
 `arrays`          arrays of scalars and of complex numbers
 `array_functions` functions of arrays that NumPy writes in C
 `matrices`        linear algebra by elimination
+`composed_functions` functions in terms of others, as the compiler has them
 `fast_transforms` discrete Fourier transforms
 `jacobi_rotations` eigenvalues, singular values and least squares
 `roots_and_integrals` of functions, that SciPy computes in compiled code

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bisect
-import itertools
 import math
 import statistics
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 
 from symdiff.frontend.by_value.arrays import ComplexArray, lifted, objects, on_ufunc, plain
 from symdiff.frontend.by_value.elementary import FUNCTIONS, library
-from symdiff.frontend.by_value.reals import RECORD, Real, raw, refuse, value_of
+from symdiff.frontend.by_value.reals import Real, refuse, value_of
 
 
 def _array(a: Any) -> Any:
@@ -136,49 +135,6 @@ def _softmax(a: Any, axis: Any = None) -> Any:
     return terms / np.sum(terms, axis=axis, keepdims=True)
 
 
-def _sorted(a: Any) -> list[Any]:
-    """The elements of an array in their order."""
-    items = sorted(_array(a).ravel(), key=raw)
-    for x, y in itertools.pairwise(items):
-        RECORD.order(x, y)
-    return items
-
-
-def _quantile_of(items: list[Any], q: Any) -> Any:
-    """By linear interpolation between the sorted elements."""
-    h = (len(items) - 1) * q
-    i = min(int(h), len(items) - 1)
-    return items[i] + (items[min(i + 1, len(items) - 1)] - items[i]) * (h - i)
-
-
-def _median_of(items: list[Any]) -> Any:
-    n = len(items)
-    return items[n // 2] if n % 2 else 0.5 * (items[n // 2 - 1] + items[n // 2])
-
-
-def _along(a: Any, axis: Any, options: dict[str, Any], of_items: Any) -> Any:
-    """A function of the sorted elements of an array, or of those along one of its axes."""
-    if options or not isinstance(axis, (int, np.integer, type(None))):
-        raise refuse("options of quantiles and medians, in a function that is run by values")
-    if axis is None:
-        return of_items(_sorted(a))
-    rows = np.moveaxis(objects(a), axis, -1)
-    found = np.empty(rows.shape[:-1], object)
-    for at in np.ndindex(*found.shape):
-        found[at] = of_items(_sorted(rows[at]))
-    return lifted(found)
-
-
-def _quantile(a: Any, q: Any, axis: Any = None, **options: Any) -> Any:
-    if not np.ndim(q):
-        return _along(a, axis, options, lambda items: _quantile_of(items, q))
-    return lifted(np.stack([objects(_quantile(a, p, axis, **options)) for p in objects(q)]))
-
-
-def _median(a: Any, axis: Any = None, **options: Any) -> Any:
-    return _along(a, axis, options, _median_of)
-
-
 def _by_doubles(function: Any) -> Any:
     """A function whose results are indices: those of the doubles."""
     return lambda a, *args, **kwargs: function(doubles(a), *args, **kwargs)
@@ -193,20 +149,12 @@ def _reduction(ufunc: Any) -> Any:
     return reduce
 
 
-def _counted(x: Any, weights: Any = None, minlength: int = 0) -> Any:
-    """`np.bincount`."""
-    x = np.asarray(x)
-    if weights is None:
-        return np.bincount(x, None, minlength)
-    found = lifted(np.zeros(max(minlength, int(np.max(x, initial=-1)) + 1)))
-    np.add.at(found, x, _array(weights))
-    return found
-
-
 def _fitted(x: Any, y: Any, deg: int, **options: Any) -> Any:
     """`np.polyfit`."""
     if any(v is not None and v is not False for v in options.values()):
-        raise refuse(f"options {', '.join(options)} of polyfit, in a function that is run by values")
+        raise refuse(
+            f"options {', '.join(options)} of polyfit, in a function that is run by values"
+        )
     columns = np.vander(_array(x), deg + 1)
     return np.linalg.lstsq(_array(columns), _array(y), rcond=None)[0]
 
@@ -253,7 +201,6 @@ FUNCTIONS.update(
         np.imag: lambda a: _array(a).imag,
         np.angle: _angle,
         np.vdot: lambda a, b: np.dot(np.conj(np.ravel(_array(a))), np.ravel(_array(b))),
-        np.bincount: _counted,
         np.polyfit: _fitted,
         np.interp: _interp,
         np.clip: _clip,
@@ -261,13 +208,10 @@ FUNCTIONS.update(
         np.around: _round,
         np.isclose: _isclose,
         np.allclose: lambda *args, **kwargs: bool(np.all(_isclose(*args, **kwargs))),
-        np.quantile: _quantile,
-        np.percentile: lambda a, q, axis=None, **options: _quantile(a, q / 100.0, axis, **options),
-        np.median: _median,
+        np.sum: _reduction(np.add),
+        np.prod: _reduction(np.multiply),
         np.max: _reduction(np.maximum),
         np.min: _reduction(np.minimum),
-        np.nanmax: _reduction(np.fmax),
-        np.nanmin: _reduction(np.fmin),
         np.searchsorted: _search,
         np.argsort: _by_doubles(np.argsort),
         np.argmax: _by_doubles(np.argmax),

@@ -225,6 +225,10 @@ def on_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: dict[str, A
         kwargs.pop(key, None)
     if ufunc.types == [f"{'O' * ufunc.nin}->{'O' * ufunc.nout}"]:  # made of a Python function
         return lifted(getattr(ufunc, method)(*map(plain, inputs), **kwargs))
+    if ufunc.signature and ufunc in FUNCTIONS:
+        return FUNCTIONS[ufunc](*inputs, **kwargs)
+    if ufunc.signature and ufunc is not np.matmul:
+        raise refuse(f"np.{ufunc.__name__} in a function that is run by values")
     if ufunc not in FUNCTIONS and ufunc not in BY_OPERATORS:
         raise refuse(f"np.{ufunc.__name__} in a function that is run by values")
     args = [

@@ -234,6 +234,7 @@ def with_names(modules: tuple[types.ModuleType, ...], **names: Any) -> dict[str,
             scope[name] = types.FunctionType(
                 value.__code__, scope, name, value.__defaults__, value.__closure__
             )
+            scope[name].__kwdefaults__ = value.__kwdefaults__
     scope.update(names)
     return scope
 

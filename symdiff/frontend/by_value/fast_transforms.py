@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from symdiff.frontend.by_value.arrays import lifted, objects
-from symdiff.frontend.by_value.complex_scalars import Complex, double, with_names, with_value
+from symdiff.frontend.by_value.complex_scalars import Complex, with_names
+from symdiff.frontend.by_value.composed_functions import doubled, valued
 from symdiff.frontend.by_value.elementary import FUNCTIONS, library
 from symdiff.frontend.library.complex_numbers import fourier
 
@@ -80,21 +81,9 @@ _FORMULAS = with_names(
 
 def _with_values(original: Callable[..., Any], formula: Callable[..., Any]) -> Callable[..., Any]:
     def found(a: Any, *args: Any, **kwargs: Any) -> Any:
-        z = objects(a)
-        kind = complex if any(isinstance(v, complex) for v in z.flat) else float
-        doubles = np.array([double(v) for v in z.flat], kind).reshape(z.shape)
-        values = original(doubles, *args, **kwargs)
-        scalars = objects(formula(lifted(z), *args, **kwargs))
-        return lifted(np.frompyfunc(with_value, 2, 1)(_boxes(values), scalars))
+        scalars = formula(lifted(objects(a)), *args, **kwargs)
+        return valued(original(doubled(a), *args, **kwargs), scalars)
 
-    return found
-
-
-def _boxes(values: Any) -> Any:
-    """NumPy's own numbers as objects."""
-    found = np.empty(values.shape, object)
-    for at in np.ndindex(*values.shape):
-        found[at] = values[at]
     return found
 
 

@@ -60,12 +60,14 @@ def _solve(a: Any, b: Any, **options: Any) -> Any:
 
 
 def _inverse(a: Any, **options: Any) -> Any:
+    if np.ndim(a) > 2:
+        return lifted(np.stack([objects(_inverse(x)) for x in a]))
     return _solve(a, np.eye(len(objects(a))))
 
 
 def _determinant(a: Any, **options: Any) -> Any:
-    if np.ndim(a) != 2:
-        raise refuse("determinants of stacked matrices, in a function that is run by values")
+    if np.ndim(a) > 2:
+        return lifted(np.stack([objects(_determinant(x)) for x in a]))
     try:
         lu, _, sign = _factored(a)
     except np.linalg.LinAlgError:
@@ -105,36 +107,18 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
         if np.ndim(total) == 0 and raw(total) == 0:  # its slope is 0 there
             return functools.reduce(FUNCTIONS[np.hypot], list(np.abs(x).ravel()), 0.0)
         return np.sqrt(total)
-    if vectors and ord == 1:
-        return np.sum(np.abs(x), axis=axis, keepdims=keepdims)
-    if vectors and ord == np.inf:
-        return np.max(np.abs(x), axis=axis, keepdims=keepdims)
+    size = np.abs(x)
+    if vectors and ord in (np.inf, -np.inf):
+        return (np.max if ord > 0 else np.min)(size, axis=axis, keepdims=keepdims)
+    if vectors and ord:
+        total = np.sum(size if ord == 1 else size**ord, axis=axis, keepdims=keepdims)
+        return total if ord == 1 else total ** (1.0 / ord)
+    if x.ndim == 2 and axis is None and not keepdims and ord in (1, np.inf):
+        return np.max(np.sum(size, axis=0 if ord == 1 else 1))
+    if x.ndim == 2 and axis is None and not keepdims and ord in (2, "nuc"):
+        values = np.linalg.svd(x, compute_uv=False)
+        return np.sum(values) if ord == "nuc" else np.max(values)
     raise refuse(f"the norm {ord!r}, in a function that is run by values")
-
-
-def _reflected(a: Any, mode: str = "reduced") -> Any:
-    """Q and R by Householder's reflections, with the signs of LAPACK."""
-    if mode not in ("reduced", "complete", "r") or np.ndim(a) != 2:
-        raise refuse(f"qr of stacked matrices, or with mode={mode!r}, in a function that is run by values")
-    r = objects(a).astype(object)
-    m, n = r.shape
-    q = np.eye(m).astype(object)
-    for k in range(min(m - 1, n)):
-        if all(type(x) is not Real and x == 0 for x in r[k + 1 :, k]):
-            continue
-        size = _norm(r[k:, k])
-        first = r[k, k] + (size if raw(r[k, k]) >= 0 else -size)
-        RECORD.order(r[k, k], 0.0)
-        v = r[k:, k] / first
-        v[0] = 1.0
-        scale = 2.0 / (v @ v)
-        r[k:] = r[k:] - np.outer(v * scale, v @ r[k:])
-        q[:, k:] = q[:, k:] - np.outer(q[:, k:] @ v, v * scale)
-        r[k + 1 :, k] = 0.0
-    kept = m if mode == "complete" else min(m, n)
-    if mode == "r":
-        return lifted(r[:kept])
-    return type(np.linalg.qr(np.eye(1)))(lifted(q[:, :kept]), lifted(r[:kept]))
 
 
 def _power(a: Any, n: int) -> Any:
@@ -150,6 +134,8 @@ def _triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False, **options: 
     return _solve(kept.T if trans in (1, "T", 2, "C") else kept, b)
 
 
+_MODES: dict[str, Any] = {"full": "complete", "economic": "reduced"}
+"""What NumPy calls the kinds of `scipy.linalg.qr`."""
 FUNCTIONS.update(
     {
         np.linalg.solve: _solve,
@@ -158,9 +144,13 @@ FUNCTIONS.update(
         np.linalg.slogdet: _signed_logarithm,
         np.linalg.cholesky: lambda a, /, *, upper=False: _lower(a, upper),
         np.linalg.norm: _norm,
-        np.linalg.qr: _reflected,
+        np.linalg.vector_norm: lambda x, /, *, axis=None, keepdims=False, ord=2: _norm(
+            np.ravel(x) if axis is None else x, ord, axis, keepdims
+        ),
         np.linalg.matrix_power: _power,
-        np.linalg.multi_dot: lambda arrays: functools.reduce(np.dot, [lifted(objects(a)) for a in arrays]),
+        np.linalg.multi_dot: lambda arrays: functools.reduce(
+            np.dot, [lifted(objects(a)) for a in arrays]
+        ),
     }
 )
 if scipy_linalg := library("scipy.linalg"):
@@ -172,6 +162,14 @@ if scipy_linalg := library("scipy.linalg"):
             scipy_linalg.norm: lambda a, ord=None, axis=None, keepdims=False, **options: _norm(
                 a, ord, axis, keepdims
             ),
+            scipy_linalg.qr: lambda a, mode="full", **options: tuple(
+                np.linalg.qr(lifted(objects(a)), _MODES[mode])
+            ),
+            scipy_linalg.lstsq: lambda a, b, **options: np.linalg.lstsq(
+                lifted(objects(a)), lifted(objects(b)), rcond=None
+            ),
+            scipy_linalg.eigh: lambda a: tuple(np.linalg.eigh(lifted(objects(a)))),
+            scipy_linalg.eigvalsh: lambda a: np.linalg.eigvalsh(lifted(objects(a))),
             scipy_linalg.solve: lambda a, b, **options: _solve(a, b),
             scipy_linalg.solve_triangular: _triangular,
         }

@@ -96,6 +96,8 @@ def agree(run: Any, python: Any) -> bool:
         names = [f.name for f in dataclasses.fields(python)]
         same = type(run) is type(python)
         return bool(same and all(agree(getattr(run, n), getattr(python, n)) for n in names))
+    if isinstance(python, np.ndarray) and not python.ndim:
+        python = python[()]
     if isinstance(python, np.ndarray):
         if not isinstance(run, np.ndarray) or run.shape != python.shape:
             return False

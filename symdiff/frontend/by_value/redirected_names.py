@@ -21,6 +21,7 @@ import numpy as np
 
 from symdiff.frontend.by_value import (
     array_functions,
+    composed_functions,
     fast_transforms,
     jacobi_rotations,
     matrices,
@@ -182,10 +183,7 @@ def _wrapped(name: str, function: Callable[..., Any]) -> Any:
         if not _holds(args) and not _holds(tuple(kwargs.values())):
             return _created(name, function(*args, **kwargs))
         if function in FUNCTIONS:
-            of_lists = [
-                lifted(objects(a)) if isinstance(a, (list, tuple)) and _holds(a) else a
-                for a in args
-            ]
+            of_lists = [_listed(a) if isinstance(a, (list, tuple)) else a for a in args]
             if isinstance(function, np.ufunc):
                 return on_ufunc(function, "__call__", of_lists, kwargs)
             return lifted(FUNCTIONS[function](*of_lists, **kwargs))
@@ -214,6 +212,29 @@ def _created(name: str, found: Any) -> Any:
     if name == "empty" and isinstance(found, np.ndarray) and found.dtype.kind in "fc":
         found[...] = 0.0
     return lifted(found)
+
+
+def _listed(a: Any) -> Any:
+    """A list of scalars as an array, if it is one."""
+    try:
+        found = lifted(objects(a)) if _holds(a) else a
+    except ValueError:  # lists of several lengths
+        return a
+    return found if isinstance(found, RealArray) else a
+
+
+class _Columns:
+    """`np.c_`."""
+
+    def __getitem__(self, key: Any) -> Any:
+        items = key if isinstance(key, tuple) else (key,)
+        if not RECORD.here() or not any(map(_holds, items)):
+            return np.c_[key]
+        arrays = [objects(a) for a in items]
+        return lifted(np.concatenate([a if a.ndim > 1 else a.reshape(-1, 1) for a in arrays], -1))
+
+
+_COLUMNS = _Columns()
 
 
 def _of_items(items: Any, dtype: Any, count: int = -1) -> Any:
@@ -356,6 +377,7 @@ for _name in (
 ):
     if _module := library(_name):
         _add(_module)
+composed_functions.fill(_NAMESAKES[id(np)][1])
 for _name in ("scipy", "symdiff"):
     if _module := library(_name):
         _NAMESAKES[id(_module)] = _module, Namesake(_module)
@@ -412,6 +434,8 @@ def replaced(value: Any) -> Any:
         return found[1]
     if value is np.float64:
         return Float
+    if value is np.c_:
+        return _COLUMNS
     if value is np.complex128:
         return ComplexType
     if isinstance(value, types.ModuleType):
