@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Callable, Sequence
+from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -35,7 +36,7 @@ def listed(written: Listing) -> tuple[Expr, ...]:
     """The formulas of a listing."""
     rows, made = written
     if made:
-        from symdiff.passes.complete import removable as _makers  # noqa: F401  (it fills the table)
+        from symdiff.passes.complete import removable, surfaces  # noqa: F401  (they fill the table)
     ops = [MAKERS[name].make(*map(_argument, args)) for name, args in made]  # until nodes have them
     found = decode(rows)
     del ops
@@ -78,6 +79,9 @@ def _written(value: Any) -> Any:
     if isinstance(value, tuple):
         parts = tuple(map(_written, value))
         return None if None in parts else ("tuple", parts)
+    if is_dataclass(value):
+        parts = tuple(_written(getattr(value, f.name)) for f in fields(value))
+        return None if None in parts else ("record", (type(value).__name__, parts))
     return ("integer", value) if type(value) is int else None
 
 
@@ -90,4 +94,9 @@ def _argument(written: tuple[str, Any]) -> Any:
             return Fraction(value)
         case "tuple":
             return tuple(map(_argument, value))
+        case "record":
+            from symdiff.passes.complete import surfaces
+
+            name, parts = value
+            return getattr(surfaces, name)(*map(_argument, parts))
     return value
