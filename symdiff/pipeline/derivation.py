@@ -31,8 +31,8 @@ from symdiff.pipeline.argument_shapes import (
     stretched,
     with_shared,
 )
+from symdiff.pipeline.derived_on_disk import kept_program
 from symdiff.pipeline.keys import alike, shape_key, static_key
-from symdiff.pipeline.loops_on_disk import kept_program
 from symdiff.pipeline.on_disk import packed, plain_tree, unpacked
 from symdiff.pipeline.protocol import Pipeline
 from symdiff.pipeline.refusals import ByValue, for_the_call

@@ -11,8 +11,8 @@ from symdiff.frontend import capture
 from symdiff.ir import Op, topological
 from symdiff.ir.loop_program import LoopProgram, expressions_in
 from symdiff.pipeline import derivation, loops
+from symdiff.pipeline.derived_on_disk import kept_program
 from symdiff.pipeline.kernels import loops as kernels_of_loops
-from symdiff.pipeline.loops_on_disk import kept_program
 from symdiff.pipeline.lowered import loops as lowered_loops
 from symdiff.runtime.kept_formulas import kept, listed, listing
 

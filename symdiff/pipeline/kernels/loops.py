@@ -26,8 +26,8 @@ from symdiff.ir.loop_program import (
 from symdiff.ir.program import Program, Tree, flatten_like, folded, in_python, map_tree
 from symdiff.ir.program import nested as as_lists
 from symdiff.pipeline.derivation import Source, Step
+from symdiff.pipeline.derived_on_disk import kept_program
 from symdiff.pipeline.kernels.scalar import nested
-from symdiff.pipeline.loops_on_disk import kept_program
 from symdiff.pipeline.options import Options
 from symdiff.process.locks import Once
 from symdiff.runtime.dispatch import CompiledEntry

@@ -19,7 +19,7 @@ from symdiff.ir.blocks import unchecked
 from symdiff.ir.loop_program import LoopProgram, names_of
 from symdiff.ir.prune import pruned
 from symdiff.pipeline import loops as pipeline
-from symdiff.pipeline.loops_on_disk import kept_program
+from symdiff.pipeline.derived_on_disk import kept_program
 from symdiff.pipeline.lowered.scalar import LoweredFunction
 from symdiff.runtime.protocols import ProgramWithTests, Reference
 
