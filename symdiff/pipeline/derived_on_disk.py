@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import marshal
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -20,7 +21,6 @@ from symdiff.ir.loop_program import (
     Parameter,
     Restore,
     Save,
-    Stretches,
     Type,
     Update,
 )
@@ -30,7 +30,7 @@ from symdiff.runtime.kept_formulas import Listing, listed, listing
 
 _CLASSES: dict[str, Callable[..., Any]] = {
     c.__name__: c
-    for c in (Build, Call, Carried, Check, Location, Loop, Parameter, Restore, Save, Stretches, Type, Update)
+    for c in (Build, Call, Carried, Check, Location, Loop, Parameter, Restore, Save, Type, Update)
 }  # fmt: skip
 _MADE = ("params", "block", "outputs", "kinds", "by_element", "of_derivatives", "orders", "room")
 """What passes may change, besides how outputs nest; the rest is as in the program that they take."""
@@ -58,7 +58,8 @@ def kept_program(
     if found.data is program.data and found.locations is program.locations:
         made, written = _flat(found, _MADE)
         if written is not None:
-            cache.store(key, marshal.dumps((made, written, plain_tree(found.tree))), ())
+            with suppress(ValueError):  # numbers of NumPy's
+                cache.store(key, marshal.dumps((made, written, plain_tree(found.tree))), ())
     return found
 
 
@@ -69,7 +70,7 @@ def _flat(program: LoopProgram, names: tuple[str, ...]) -> tuple[Any, Listing | 
 
     def plain(value: Any) -> Any:
         if isinstance(value, Expr):
-            return roots.setdefault(value, len(roots)), "expression"
+            return ["", roots.setdefault(value, len(roots))]
         if isinstance(value, tuple):
             return tuple(map(plain, value))
         if isinstance(value, dict):
@@ -88,12 +89,9 @@ def _read(program: LoopProgram, data: bytes) -> LoopProgram:
 
     def whole(plain: Any) -> Any:
         if type(plain) is list:
-            return _CLASSES[plain[0]](*map(whole, plain[1:]))
-        if type(plain) is tuple:
-            if len(plain) == 2 and plain[1] == "expression":
-                return roots[plain[0]]
-            return tuple(map(whole, plain))
-        return plain
+            name, *parts = plain
+            return _CLASSES[name](*map(whole, parts)) if name else roots[parts[0]]
+        return tuple(map(whole, plain)) if type(plain) is tuple else plain
 
     found = dict(zip(_MADE, map(whole, made), strict=True))
     return replace(program, **found, tree=tree_of(tree, program.tree))
