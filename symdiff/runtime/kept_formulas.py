@@ -18,8 +18,9 @@ Listing = tuple[tuple[tuple[Any, ...], ...], tuple[Any, ...]]
 """Formulas for another process: their nodes, and what makes the operations that passes made for them."""
 
 
-def listing(roots: Sequence[Expr]) -> Listing | None:
-    """Formulas in types that marshal writes; None if another process would not know their operations."""
+def listing(roots: Sequence[Expr], computed: bool = False) -> Listing | None:
+    """Formulas in types that marshal writes; None if another process would not know their operations. Those that
+    are `computed` of known ones have operations of kernels besides."""
     made = []
     for op in dict.fromkeys(e.op for e in topological(roots)):
         if op.remake is not None:
@@ -27,7 +28,7 @@ def listing(roots: Sequence[Expr]) -> Listing | None:
             if written is None:
                 return None
             made.append(written)
-        elif real_op(op) not in BUILTIN:
+        elif not computed and real_op(op) not in BUILTIN:
             return None
     return encode(roots), tuple(made)
 
@@ -55,7 +56,7 @@ def kept(
     if stored is not None:
         return listed(marshal.loads(stored[0]))
     found = tuple(compute())
-    if (written := listing(found)) is not None:
+    if (written := listing(found, computed=True)) is not None:
         cache.store(key, marshal.dumps(written), ())
     return found
 
