@@ -22,7 +22,5 @@ def on_files(files: Any, *, config: Any) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         pages.run(ROOT / "docs" / "gallery.md", Path(folder))
         for path in sorted(Path(folder).glob("*.svg")):
-            files.append(
-                File.generated(config, f"images/{path.name}", content=path.read_bytes())
-            )
+            files.append(File.generated(config, f"images/{path.name}", content=path.read_bytes()))
     return files

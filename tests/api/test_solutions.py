@@ -26,6 +26,7 @@ def test_roots_by_name() -> None:
     np.testing.assert_allclose((by_a, by_b), [[0.25, -0.125], [0.0, 0.5]], rtol=1e-14)
 
 
+@pytest.mark.slow
 def test_minima_by_name() -> None:
     def number(a):
         return symdiff.argmin(lambda x: (x - a) ** 2 + x**4, 0.0)
@@ -38,6 +39,7 @@ def test_minima_by_name() -> None:
     np.testing.assert_allclose(f.jacobian(3.0), [1.0, 1.0], rtol=1e-13)
 
 
+@pytest.mark.slow
 def test_integrals_by_name() -> None:
     def distance(b):
         return symdiff.integral(lambda x, k: math.exp(-k * x), 0.0, b, (2.0,))
@@ -46,6 +48,7 @@ def test_integrals_by_name() -> None:
     assert symgrad(distance).grad(1.0) == pytest.approx(math.exp(-2), rel=1e-14)
 
 
+@pytest.mark.slow
 def test_differential_equations_by_name() -> None:
     def decay(k):
         return symdiff.ode(lambda t, y, k: [-k * y[0]], (0, 1), [1.0], args=(k,))[0]

@@ -122,6 +122,7 @@ def differences(f, args, k):
     return found
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("f", "args"), CASES, ids=lambda v: getattr(v, "__name__", ""))
 def test_values_and_gradients_are_those_of_plain_python(f, args):
     g = symgrad(f)

@@ -110,6 +110,7 @@ def test_forward_mode():
     close(jax.hessian(energy)(W), np.diag(6 * W))
 
 
+@pytest.mark.slow
 def test_products_of_linearised_functions_and_their_transposes():
     plain, direction = lambda x, w: jnp.tanh(x @ w), (np.cos(X), np.array([0.5, 2.0]))
     linear, wanted = jax.linearize(layer, X, W)[1], jax.linearize(plain, X, W)[1]

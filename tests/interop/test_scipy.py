@@ -40,6 +40,7 @@ def squares(p, t, y):
 SQUARES, RESIDUALS = symgrad(squares), symgrad(residuals)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("method", [None, "CG", "L-BFGS-B", "TNC", "SLSQP", *(pytest.param(m, marks=pytest.mark.slow) for m in ("Newton-CG", "trust-ncg", "trust-krylov", "trust-exact", "trust-constr"))])  # fmt: skip
 def test_minimize_of_every_method(method):
     with warnings.catch_warnings():

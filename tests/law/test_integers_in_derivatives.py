@@ -221,6 +221,7 @@ def every(x, k, a):
     return s + acc
 
 
+@pytest.mark.slow
 def test_numbers_that_are_only_compared() -> None:
     x = np.ones(9)
     f, by_others = symgrad(every), symgrad(every, wrt=("x", "a"))

@@ -230,6 +230,7 @@ def softmin(values: Any, g: float) -> np.ndarray:
     return p / p.sum()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("at", FAR)
 def test_slopes_of_smooth_minima(at: tuple[float, ...]) -> None:
     for f, args, want in (
@@ -283,6 +284,7 @@ def test_alignment_with_padding() -> None:
     assert by_g == pytest.approx((alignment(d, g + h) - alignment(d, g - h)) / (2 * h), abs=1e-6)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("padded", [(), [(1, 3), (3, 1)], [(1, 1), (3, 0)]])
 def test_alignment_with_infinite_padding(padded: list[tuple[int, int]]) -> None:
     """Padding in the table, and in distances as far as a path is left."""
@@ -316,6 +318,7 @@ def tree(a, b, c):
 MASKED = [(-np.inf, -np.inf, 0.5), (0.5, -np.inf, -np.inf), (-np.inf, 0.5, -np.inf), (-np.inf, 0.5, 0.25)]  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("at", MASKED)
 def test_sums_and_shares_of_masked_exponentials(at: tuple[float, ...]) -> None:
     p = softmin(at, -1.0)

@@ -109,6 +109,7 @@ def nodes(f: Callable[..., Any], args: tuple[Any, ...]) -> int:
     return count
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda s: s.__name__)
 def test_programs_grow_with_their_operations(shape: Any) -> None:
     few, some, many = (nodes(*shape(n)) for n in (4, 8, 16))
@@ -178,6 +179,7 @@ def rows_and_columns(n):
     return f, (0.3,)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "shape",
     [american_put, european_call, neville, by_two, rows_and_columns],

@@ -222,6 +222,7 @@ def flat(found):
     return np.concatenate([np.ravel(v) for v in found])
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(("f", "args", "slopes"), CASES)
 def test_a_loop_that_ends_at_an_equality_has_the_slope_of_the_function(f, args, slopes):
     with warnings.catch_warnings():
@@ -290,6 +291,7 @@ def geometric(x):
     return total
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("f", "x", "slope"),
     [
@@ -305,6 +307,7 @@ def test_series_until_nothing_changes(f, x, slope):
     assert symgrad(f, accuracy="fast").grad(x) == pytest.approx(slope, rel=1e-12)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("f", [series, series_of_odd, geometric, square_root])
 def test_tests_of_rounding_are_no_points(f, monkeypatch):
     from symdiff.runtime.loops.by_definition import Points

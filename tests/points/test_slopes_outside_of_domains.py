@@ -13,6 +13,7 @@ OUTSIDE = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("f", OUTSIDE, ids=lambda f: f.__name__)
 def test_no_slope_outside_of_the_domain(f):
     x = np.array([OUTSIDE[f], 1.5 if f is np.arccosh else 0.5])

@@ -18,7 +18,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
 def test_examples_run(page: Path, tmp_path: Path) -> None:
     expected = sum(

@@ -125,6 +125,7 @@ def test_errors_go_through(stub: DispatchStub, keywords: dict[str, int]) -> None
             one.call(1, 2, **keywords)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(builtin.float_layout() is None, reason="no builtins")
 def test_python_frees_builtins_whose_owner_the_collector_cleared() -> None:
     stub = DispatchStub(general, 2, keep=False)

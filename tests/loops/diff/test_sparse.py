@@ -33,6 +33,7 @@ def quotients(f, x, *args):
     return np.array([(f(x + h, *args) - f(x - h, *args)) / 2e-6 for h in steps]).T
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("f", [concatenated, stored, added])
 def test_rows_at_the_ends(f):
     u = np.linspace(0.1, 1.0, 7)
@@ -127,6 +128,7 @@ def second_quotients(f, x):
     ])  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("f", "x", "nnz"),
     [

@@ -177,6 +177,7 @@ def test_the_derivative_by_one_number_has_no_tape() -> None:
     assert "_tape" not in f.grad.source() + f.value_and_grad.source()
 
 
+@pytest.mark.slow
 def test_an_array_of_one_number_in_another_function_has_no_tape() -> None:
     f = symgrad(_decay_of_one, wrt="x")
     g = symgrad(lambda x, end: f.grad(np.array([x]), end)[0], wrt="x")
