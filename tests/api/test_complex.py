@@ -98,7 +98,7 @@ def close(ours: Any, theirs: Any) -> None:
     np.testing.assert_allclose(ours, theirs, rtol=1e-13, atol=1e-13)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("fun", [rational, mixed, escaping, iterated])
 @pytest.mark.parametrize("z", POINTS)
 def test_values_of_numbers(fun, z):
@@ -188,7 +188,7 @@ COMPLEX = [
 ]  # fmt: skip
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("fun", "args", "tangents", "cotangent"), COMPLEX)
 def test_products_beside_jax(in_doubles, fun, args, tangents, cotangent):
     jax, twin, f = in_doubles, jnp_twin(fun), symgrad(fun)
@@ -264,6 +264,7 @@ def test_gradient_beside_differences_of_mpmath():
 
 
 # ------------------------------------------------------------- what is composed
+@pytest.mark.slow
 def test_gradients_inside_of_traced_functions():
     g, t = symgrad(real_valued), symgrad(lambda z: np.sum(np.abs(z) ** 2))
     z = 1.5 + 0.5j

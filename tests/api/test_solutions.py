@@ -12,6 +12,7 @@ import symdiff
 from symdiff import symgrad
 
 
+@pytest.mark.slow
 def test_roots_by_name() -> None:
     def number(a):
         return symdiff.root(lambda x: x * x - a, 1.0)
@@ -84,6 +85,7 @@ def test_a_stopped_gradient_in_a_loop() -> None:
     np.testing.assert_array_equal(symgrad(total).grad(x), before)
 
 
+@pytest.mark.slow
 def test_stopped_gradients_in_modules_products_and_other_functions(tmp_path, monkeypatch) -> None:
     @symgrad
     def f(x):

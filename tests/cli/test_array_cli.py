@@ -163,6 +163,7 @@ def test_a_guard_around_elements_is_examined(folder: Path) -> None:
     assert {(f["line"], f["naive"], f["right"]) for f in wrong} == {(20, 1.0, 0.5)}
 
 
+@pytest.mark.slow
 def test_what_a_loop_carries_loses_digits(folder: Path) -> None:
     found = findings("settle")
     assert {f["line"] for f in found} == {26}
@@ -275,6 +276,7 @@ def test_names_are_those_of_the_source(folder: Path) -> None:
     assert {n for f in found for n in f.at} == {"total", "len(x)"}
 
 
+@pytest.mark.slow
 def test_sound_functions_with_arrays(folder: Path) -> None:
     for name in ("sound", "ewma", "vector"):
         assert run("check", f"model.py:{name}").output == "no findings in 1 function\n"

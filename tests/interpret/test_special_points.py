@@ -103,7 +103,7 @@ def test_slopes_over_a_short_distance_do_not_say_what_is_around_a_thin_band() ->
     assert diagonal.grad(1.3, 1.3) == (0.0, 1.0)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("f", "at", "slope"),
     [

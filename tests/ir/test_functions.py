@@ -135,7 +135,7 @@ def test_ball_agrees_with_sympy(op: Op) -> None:
     assert checked or op.name in OPAQUE
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @having("names")
 def test_ball_agrees_with_the_libraries(op: Op) -> None:
     for name in op.names:

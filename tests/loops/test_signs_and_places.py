@@ -77,6 +77,7 @@ def _the_last_one(x: Any) -> Any:
     return s
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("f", "slope"), [
     (_its_own, 4 * X**3),
     (_the_last_one, [2 * 0.5 * 1.0, 2 * 1.0 * 1.5 + 0.25, 2 * 1.5 * 2.0 + 1.0, 2.25]),
@@ -145,7 +146,7 @@ def _beside_the_diagonal(x: Any) -> Any:
     return y
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "f", [_a_stretch_of_a_row, _a_stretch_of_a_column, _a_diagonal, _beside_the_diagonal]
 )

@@ -230,7 +230,7 @@ def softmin(values: Any, g: float) -> np.ndarray:
     return p / p.sum()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("at", FAR)
 def test_slopes_of_smooth_minima(at: tuple[float, ...]) -> None:
     for f, args, want in (
@@ -258,6 +258,7 @@ def test_terms_that_cancel_in_a_branch_leave_nothing(f: Callable[..., Any]) -> N
         np.testing.assert_allclose(slopes, (math.log(2), 0.0), rtol=1e-15)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("at", [(800.0, 800.0), (800.0, 801.0), (-800.0, -801.0), (1e5, 1e5 + 1)])
 def test_exponentials_of_differences(at: tuple[float, float]) -> None:
     a, b = at
@@ -469,6 +470,7 @@ def worse(f: Callable[..., Any]) -> list[Any]:
     return found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", [*range(3), *(pytest.param(s, marks=pytest.mark.slow) for s in range(3, 150))])  # fmt: skip
 def test_generated_programs(seed: int, tmp_path: Path) -> None:
     text = program(seed)

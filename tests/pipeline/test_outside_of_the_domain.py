@@ -23,7 +23,7 @@ CANCELLED: tuple[Callable[[float], Any], ...] = (
 )
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("accuracy", ["high", "fast"])
 @pytest.mark.parametrize("f", CANCELLED)
 def test_numbers(f: Callable[[float], Any], accuracy: str) -> None:

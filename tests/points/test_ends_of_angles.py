@@ -32,7 +32,7 @@ ANGLES = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", ANGLES)
 def test_slopes_of_angles_at_their_ends(name):
     f, x = ANGLES[name]
@@ -118,7 +118,7 @@ CUTS = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", CUTS)
 def test_functions_that_do_not_jump_where_an_angle_does(name: str) -> None:
     function, point, expected = CUTS[name]

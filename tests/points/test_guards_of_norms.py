@@ -271,6 +271,7 @@ def test_inside_of_bands(f: Any) -> None:
     np.testing.assert_allclose(found, {first: FIRST, masked: np.ones(3)}[f], atol=1e-16)
 
 
+@pytest.mark.slow
 def test_the_middle_of_a_band() -> None:
     np.testing.assert_array_equal(symgrad(squared).jacobian(ZERO), np.eye(3))
 

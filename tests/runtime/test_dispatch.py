@@ -174,6 +174,7 @@ def well(x: float, y: float = 2.0) -> float:
     return (x**2 - 4) / (x - 2) * y
 
 
+@pytest.mark.slow
 def test_functions_are_called_through_it() -> None:
     f = symgrad(well.__wrapped__)
     points = np.array([2.0, 3.0])

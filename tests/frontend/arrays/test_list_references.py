@@ -307,7 +307,7 @@ def test_what_a_list_would_share_is_refused_at_the_line(f, message, line):
     assert line in said
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "f",
     [

@@ -717,6 +717,7 @@ def test_extremes_of_nothing_beside_a_first_element() -> None:
     np.testing.assert_array_equal(f.grad(np.array([0.25, 0.75])), [0.0, 1.0])
 
 
+@pytest.mark.slow
 def test_arguments_that_say_what_is_done_anyway() -> None:
     """`dtype=None` and `casting="same_kind"`, as NumPy's own functions pass them on."""
     x = np.array([1.0, -2.0])

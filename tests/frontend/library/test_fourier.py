@@ -37,7 +37,7 @@ CALLS = {
 COMPILED = {name: symgrad(f, accuracy="fast") for name, f in CALLS.items()}
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", CALLS)
 def test_values(name: str, size: int) -> None:
@@ -153,12 +153,14 @@ def test_slopes_along_axes(axis: int, n: int | None) -> None:
     np.testing.assert_allclose(by_y, np.imag(wanted), rtol=0, atol=1e-13)
 
 
+@pytest.mark.slow
 def test_second_derivatives() -> None:
     x = RNG.normal(size=6)
     expected = [slope_of_power(e) for e in np.eye(6)]
     np.testing.assert_allclose(symgrad(power).hessian(x), expected, rtol=0, atol=1e-13)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", (6, 40))
 def test_lost_digits_are_found_again(size: int) -> None:
     """The power of noise on a large mean, which is that of the distances from the mean (Parseval)."""
@@ -208,6 +210,7 @@ def test_other_transforms_are_refused() -> None:
         symgrad(lambda x: np.sum(np.fft.hfft(x)))(np.ones(4))
 
 
+@pytest.mark.slow
 def test_symmetries_that_rounding_breaks() -> None:
     """The imaginary parts of a real signal's transform cancel, in NumPy's up to rounding."""
     f = symgrad(lambda x: np.sum(np.imag(np.fft.ifft(x, axis=0, n=5, norm="forward")) ** 3))

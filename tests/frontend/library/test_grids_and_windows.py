@@ -59,7 +59,7 @@ CASES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("name", CASES)
 def test_values_and_slopes(name: str) -> None:
     f, args = CASES[name]

@@ -49,6 +49,7 @@ def test_roots_have_the_derivatives_of_the_implicit_function_theorem(f: Callable
     assert g.hessian(m, e)[0][0] == pytest.approx(float(twice), rel=1e-14)
 
 
+@pytest.mark.slow
 def test_derivatives_of_roots_up_to_the_third_order() -> None:
     g = symgrad(lambda a: brentq(lambda x: x * x - a, 0.0, 9.0))
     a = 2.25
@@ -63,6 +64,7 @@ def test_derivatives_of_roots_up_to_the_third_order() -> None:
         symgrad(lambda a: 2.0 * second(a)).grad.grad(a)
 
 
+@pytest.mark.slow
 def test_roots_in_a_loop_and_ends_that_are_parameters() -> None:
     def total(m: np.ndarray, b: float) -> float:
         found = 0.0
@@ -235,7 +237,7 @@ def test_an_integral_that_does_not_converge() -> None:
         symgrad(lambda a: quad(lambda x: abs(x - a), 0.0, 1.0)[0])(0.3)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("accuracy", ["fast", "high", "strict"])
 @pytest.mark.parametrize("start", [{"x0": 1.0}, {"x0": 2.0}, {"x0": 1.1, "x1": 1.5}], ids=str)
 def test_secants(start: dict[str, float], accuracy: str) -> None:

@@ -70,6 +70,7 @@ def test_without_a_real_root_there_is_an_error() -> None:
         symgrad(lambda a: scipy.linalg.sqrtm(a))(np.diag([1.0, -2.0]))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("a", [np.diag([0.0, 4.0]), np.ones((2, 2)), np.diag([-1.0, 1.0])])
 def test_singular_matrices_and_steps_are_refused_at_the_line(a: np.ndarray) -> None:
     f = symgrad(lambda a: scipy.linalg.sqrtm(a))

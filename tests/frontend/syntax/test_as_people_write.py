@@ -319,7 +319,7 @@ def sum_of_rows(x: Any) -> Any:
 LINE, TABLE = np.array([1.5, 3.0, 0.5, 2.0]), np.array([[1.0, 2.0, 4.0], [3.0, 5.0, 1.0]])
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("f", "x"),
     [(largest, LINE), (roughness, TABLE), (steps, TABLE), (place, LINE), (products, LINE), (sum_of_rows, TABLE)],

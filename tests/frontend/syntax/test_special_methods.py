@@ -172,7 +172,7 @@ CASES = {
 }
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("start", [1.3, 2.5, 3.5])
 def test_as_plain_python_has_it(name: str, start: float) -> None:

@@ -513,7 +513,7 @@ FOLLOWED = [
 ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.filterwarnings("ignore::symdiff.errors.GuardWarning")
 @pytest.mark.parametrize("f, points", FOLLOWED, ids=lambda v: getattr(v, "__name__", ""))
 def test_handlers_run_where_python_raises(f: Any, points: list[tuple[float, ...]]) -> None:
@@ -523,7 +523,7 @@ def test_handlers_run_where_python_raises(f: Any, points: list[tuple[float, ...]
         assert s(*p) == (pytest.approx(want, rel=1e-13) if math.isfinite(want) else want), p
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.filterwarnings("ignore::symdiff.errors.GuardWarning")
 @pytest.mark.parametrize(
     "f, p",
@@ -660,7 +660,7 @@ FOLLOWED_TYPES = [
 ]  # fmt: skip
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("fun", FOLLOWED_TYPES)
 @pytest.mark.parametrize("x", [1.5, np.array([0.5, 2.0])], ids=["number", "array"])
 def test_errors_that_numbers_do_not_cause(fun, x) -> None:
@@ -908,7 +908,7 @@ def power(x, y):
         return 1.5
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.filterwarnings("ignore::symdiff.errors.GuardWarning")
 @pytest.mark.parametrize(
     ("f", "args"),

@@ -123,6 +123,7 @@ def test_zeros_of_a_unit_direction_do_not_meet_infinities() -> None:
     assert found[1, 1] == 0.25
 
 
+@pytest.mark.slow
 def test_products_with_arrays_that_loops_fill_have_no_tape_of_their_own() -> None:
     """What an array build reads of one that loops around fill element by element is read where it is
     built again; only the loop around keeps it."""

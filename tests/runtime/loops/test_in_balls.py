@@ -47,7 +47,7 @@ def close(got: ball_program.Result, want: Any, sizes: Any) -> None:
 FEW = PROGRAMS[::12]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("case", FEW, ids=lambda c: c.name)
 def test_some_values(case: Case) -> None:
     check(value(case), case, (0, 2, 5))

@@ -192,7 +192,7 @@ CASES: list[tuple[Callable[..., Any], tuple[Any, ...], Any]] = [
 ]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize(("f", "args", "slopes"), CASES, ids=lambda v: getattr(v, "__name__", ""))
 def test_the_plain_run_decides(f: Any, args: Any, slopes: Any) -> None:
     g = symgrad(f)
