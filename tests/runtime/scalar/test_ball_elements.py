@@ -69,6 +69,7 @@ def applied(op: Op) -> Expr:
     return op(X, Y) if op.arity == 2 else op(X)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("op", NAMED, ids=lambda op: op.name)
 def test_functions(op: Op, budget: int = 12) -> None:
     rng = np.random.default_rng(len(op.name))
@@ -181,6 +182,7 @@ def guarded(a, b):
     return np.where(a == b, np.exp(a), (np.exp(a) - np.exp(b)) / (a - b)) + abs(a)
 
 
+@pytest.mark.slow
 def test_results_are_the_same_where_the_library_is_not_found(monkeypatch) -> None:
     rng = np.random.default_rng(4)
     a, b = wide(rng, 40, -8, 2), wide(rng, 40, -8, 2)
