@@ -247,7 +247,9 @@ class _Comparison:
         """Whether plain Python and compiled code return the same but for a few roundings."""
         program = self.program
         try:
-            both = [flatten_like(program.tree, v, len(program.outputs), "result") for v in (plain, got)]
+            both = [
+                flatten_like(program.tree, v, len(program.outputs), "result") for v in (plain, got)
+            ]
         except Exception:
             return False
         return not any(differ(w, g) for w, g in zip(*both, strict=True) if w is not None)

@@ -55,7 +55,7 @@ class Written(Protocol):
 
     def __call__(
         self, point: Sequence[float], found: Sequence[float], dtype: str, limits: Sequence[int],
-        unknown: Sequence[int],
+        open_: Sequence[int],
     ) -> list[float]: ...  # fmt: skip
 
     def many(self, points: Array) -> tuple[Array, Array] | None: ...
@@ -356,7 +356,9 @@ class Tiered:
         unknown = [k for k, a in enumerate(answers) if a.status == "budget" and isnan(a.value)]
         if unknown:
             plain = self._first(point)
-            found = [p if k in unknown else x for k, (p, x) in enumerate(zip(plain, found, strict=True))]
+            found = [
+                p if k in unknown else x for k, (p, x) in enumerate(zip(plain, found, strict=True))
+            ]
         limits = [k for k, a in enumerate(answers) if a.status == "limit"]
         if limits and not all(map(isfinite, point)):
             plain = self._first(
