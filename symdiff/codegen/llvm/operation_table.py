@@ -244,7 +244,9 @@ class _Builder(Rows):
             if e in places:
                 stack.pop()
             elif waiting := [a for a in self._read(e) if a not in places]:
-                stack.extend(waiting)
+                stack += reversed(
+                    waiting
+                )  # sums, which begin with their longest part, need few registers
             else:
                 places[e] = self._made(e)
         return places[root]
