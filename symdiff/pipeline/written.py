@@ -95,7 +95,7 @@ class Written:
 
     def __call__(
         self, point: Sequence[float], found: Sequence[float], dtype: str = "float64",
-        limits: Sequence[int] = (),
+        limits: Sequence[int] = (), open_: Sequence[int] = (),
     ) -> list[float]:  # fmt: skip
         """Results at a point: those that are nan, and derivatives where a branch is taken at
         the point alone, by the definition.
@@ -105,6 +105,7 @@ class Written:
         point : the arguments; found : the outputs there.
         limits : those that are limits of formulas which are undefined there. Values are Python's, if that has one:
             a step is no limit. Derivatives are by the definition, if that is something else.
+        open_ : those that ball arithmetic left open. Derivatives are by the definition, if that knows them.
         """
         result = list(found)
         if not all(map(math.isfinite, point)):
@@ -118,7 +119,8 @@ class Written:
             if k < self.values and not _alike(plain := self._plainly(point)[k], found[k]):
                 result[k] = plain
         doubted = {k for k in limits if k >= self.values and k not in lost}
-        lost += sorted(doubted)
+        left = {k for k in open_ if k >= self.values and k not in lost}
+        lost += sorted(doubted | left)
         rows = self._terms() if lost else None
         if rows is None:
             return result
@@ -140,6 +142,9 @@ class Written:
                     total += weight * slope.value
                 if k in doubted:
                     result[k] = total if known and not _alike(total, found[k]) else found[k]
+                    continue
+                if k in left:
+                    result[k] = total if known else found[k]
                     continue
                 unknown += not known and not math.isinf(found[k])
                 if math.isnan(found[k]) or (

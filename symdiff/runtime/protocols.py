@@ -19,10 +19,12 @@ class Tier(NamedTuple):
     ----------
     outputs : what is computed.
     test : the condition under which an element is flagged; None if none ever is.
+    lean : whether the test omits what the processor's flags tell.
     """
 
     outputs: tuple[Expr, ...]
     test: Expr | None = None
+    lean: bool = False
 
 
 class Function(Protocol):

@@ -196,6 +196,21 @@ def test_arrays_that_shrink_are_one_program(shape: Any) -> None:
     np.testing.assert_allclose(np.ravel(made.grad(*args)), slopes, rtol=1e-6)
 
 
+def test_arrays_of_other_sizes_in_each_iteration() -> None:
+    def f(a, n=24, last=False):
+        s, u = np.zeros(n + 1), a * np.arange(n + 1.0)
+        for i in range(n - 1, -1, -1):
+            s = a * np.arange(i + 1)
+            u = 0.5 * (u[1:] + u[:-1]) + s
+        return u[0] + s[0] if last else u[0]
+
+    made = symgrad(f, static=("n", "last"))
+    for n in (5, 24):
+        np.testing.assert_allclose(made(0.7, n=n), f(0.7, n), rtol=1e-12)
+        np.testing.assert_allclose(made.grad(0.7, n=n), f(1.0, n), rtol=1e-12)
+    np.testing.assert_allclose(made(0.7, last=True), f(0.7, last=True), rtol=1e-12)
+
+
 @pytest.mark.slow
 def test_arrays_that_shrink_until_nothing_is_left() -> None:
     def f(a):

@@ -8,6 +8,7 @@ import pytest
 
 from symdiff import VerificationError, symgrad
 from symdiff.pipeline.derivation import Source
+from symdiff.pipeline.validation import firstcall
 from symdiff.pipeline.validation.broken_off import TooLong
 from symdiff.pipeline.validation.enclosures import enclosed
 from symdiff.pipeline.validation.firstcall import STEPS, Verdict, verify
@@ -197,3 +198,18 @@ def test_programs_with_routines_are_compared_within_a_budget() -> None:
             (ball,) = enclosed(program, [a], 1.0).outputs
             assert ball.contains(n**3)
             assert ball.rad() < 1e-9
+
+
+def test_later_calls_that_agree_with_plain_python_are_not_enclosed(monkeypatch):
+    def steps(a):
+        x = 1.0
+        while abs(x * x - a) > 1e-9:
+            x = 0.5 * (x + a / x)
+        return x
+
+    found = []
+    monkeypatch.setattr(firstcall, "enclosed", lambda *args: found.append(args) or enclosed(*args))
+    made = symgrad(steps, cache=False)
+    for a in (2.0, 3.0, 5.0, 7.0, 11.0):
+        np.testing.assert_allclose(made(a), steps(a), rtol=1e-14)
+    assert len(found) == 1

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -95,10 +95,43 @@ def table_of(tape: Tape, left: Expr = ir.FALSE) -> Table:
     ------
     UnsupportedError : an operation has no C function, or a decision is no matter of doubles alone.
     """
-    table = _Builder([tape.nodes[r] for r in tape.roots]).table
+    table = _with_few_balls(_Builder([tape.nodes[r] for r in tape.roots]).table)
     if left is not ir.FALSE:
         table.columns.append(ir.where(as_plain(left), ir.INF, ir.ZERO))
     return table
+
+
+def _with_few_balls(table: Table) -> Table:
+    """The table with registers of balls that are used again after the last row that reads them."""
+    last = {place: k for k, row in enumerate(table.rows) for place in _balls_of(row)}
+    last |= dict.fromkeys(table.roots, len(table.rows))
+    free, count, now = list[int](), 0, dict[int, int]()
+    rows = []
+    for k, row in enumerate(table.rows):
+        kind, name, result, *args, number, second = row
+        balls = {place for place in _balls_of(row) if place >= 0}
+        args = [
+            now[int(a)] if a in balls and (kind != SELECT or j) else a for j, a in enumerate(args)
+        ]
+        if kind not in (COMPARE, LOGIC):
+            if not free:
+                free.append(count)
+                count += 1
+            now[int(result)] = free.pop()
+            balls |= set() if result in last else {int(result)}
+            result = now[int(result)]
+        free += [now[place] for place in balls if last.get(place, k) == k]
+        rows.append((kind, name, result, *args, number, second))
+    roots = tuple(now.get(place, place) for place in table.roots)
+    return replace(table, rows=rows, balls=count, roots=roots)
+
+
+def _balls_of(row: Sequence[int | str]) -> Sequence[int]:
+    """The balls that a row reads; constants are below 0."""
+    kind, _, _, *args, _, _ = row
+    if kind in (COLUMN, LOGIC):
+        return ()
+    return [int(a) for a in (args[1:] if kind == SELECT else args)]
 
 
 def with_nan(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
@@ -211,7 +244,9 @@ class _Builder(Rows):
             if e in places:
                 stack.pop()
             elif waiting := [a for a in self._read(e) if a not in places]:
-                stack.extend(waiting)
+                stack += reversed(
+                    waiting
+                )  # sums, which begin with their longest part, need few registers
             else:
                 places[e] = self._made(e)
         return places[root]

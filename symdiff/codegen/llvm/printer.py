@@ -28,13 +28,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.codegen.llvm import directed, nontemporal, sincos
+from symdiff.codegen.llvm import directed, flags, nontemporal, sincos
 from symdiff.codegen.llvm.nontemporal import Streams
 from symdiff.ir import Expr, Op
 from symdiff.ir.functions import CONSTANT_VALUES
 from symdiff.ir.plain import real_op
 from symdiff.lowering.double_double.arithmetic import EXPONENT, POWER_OF_TWO
-from symdiff.lowering.target import nearest, nearest_single
+from symdiff.lowering.target import OVERFLOWS, UNDERFLOWS, nearest, nearest_single
 
 CHUNK, INLINE = 200, 2000
 """Operations per LLVM function, and those up to which the loop over arrays has all of them
@@ -90,8 +90,9 @@ def print_point(
     flagged: Expr | None,
     dtype: str,
     writer: Writer | None = None,
+    lean: bool = False,
 ) -> str:
-    """A module with `i8 @point(ptr in, ptr out)` for one element.
+    """A module with `i8 @point(ptr in, ptr out)` for one element; if `lean`, the processor's flags count too.
 
     Where the `flagged` condition holds, the function whose address is in the global
     `second`, if there is one, is called with the global `plan`; it computes the element again and decides.
@@ -107,22 +108,33 @@ def print_point(
         stores.append(_Store(flagged, "getelementptr i8, ptr %flag, i64 0", "i8"))
     signature = "ptr noalias %in, ptr noalias %out, ptr noalias %flag"
     parts = writer.chunks("point", signature, stores)
-    calls = [f"call void @{part}({signature}, ptr %spill)" for part in parts]
+    alone = " noinline" if lean else ""  # nothing is moved out of where flags are watched
+    calls = [f"call void @{part}({signature}, ptr %spill){alone}" for part in parts]
     lines = [
         *(("@second = global ptr null", "@plan = global ptr null") if flagged is not None else ()),
         "define i8 @point(ptr noalias %in, ptr noalias %out) #0 {",
         "%flag = alloca i8",
         "store i8 0, ptr %flag",
         f"%spill = alloca {writer.value}, i64 {max(1, writer.spilled)}, align 64",
-        *calls,
-        "%flagged = load i8, ptr %flag",
+        *(_watched(calls) if lean else calls),
+        f"%{'tested' if lean else 'flagged'} = load i8, ptr %flag",
+        *(_RAISED if lean else ()),
         *(_SECOND if flagged is not None else ()),
         "ret i8 %flagged",
         "}",
     ]
-    return writer.module(lines)
+    return writer.module([flags.DECLARED, *lines] if lean else lines)
 
 
+def _watched(calls: Sequence[str]) -> list[str]:
+    return [*flags.PLACES, *flags.watched(calls, UNDERFLOWS | OVERFLOWS)]
+
+
+_RAISED = (
+    "%some = icmp ne i32 %bits, 0",
+    "%raised = zext i1 %some to i8",
+    "%flagged = or i8 %tested, %raised",
+)
 _SECOND = (
     "%next = load ptr, ptr @second",
     "%alone = icmp eq ptr %next, null",

@@ -103,6 +103,7 @@ entry:
   %low = bitcast [32 x i8]* %low.m to i8*
   %high = bitcast [32 x i8]* %high.m to i8*
   %is32 = icmp ne i64 %single, 0
+  %hopeless = alloca i8
   br label %elements
 elements:
   %e = phi i64 [0, %entry], [%e.next, %element.done]
@@ -111,6 +112,7 @@ elements:
 element:
   %e.col = mul i64 %e, %ncols
   %col = getelementptr double, double* %cols, i64 %e.col
+  store i8 0, i8* %hopeless
   br label %rows.head
 rows.head:
   %r = phi i64 [0, %element], [%r.next, %row.done]
@@ -149,15 +151,15 @@ row:
 unary:
   %f1 = inttoptr i64 %f to void (i8*, i8*, i64)*
   call void %f1(i8* %z, i8* %x, i64 %prec)
-  br label %row.done
+  br label %result
 binary:
   %f2 = inttoptr i64 %f to void (i8*, i8*, i8*, i64)*
   call void %f2(i8* %z, i8* %x, i8* %y, i64 %prec)
-  br label %row.done
+  br label %result
 withnumber:
   %f3 = inttoptr i64 %f to void (i8*, i8*, i64, i64)*
   call void %f3(i8* %z, i8* %x, i64 %number, i64 %prec)
-  br label %row.done
+  br label %result
 column:
   %v.p = getelementptr double, double* %col, i64 %number
   %v = load double, double* %v.p
@@ -195,6 +197,21 @@ logic:
   %l = load i8, i8* %l.p
   %td.p = getelementptr i8, i8* %B, i64 %d
   store i8 %l, i8* %td.p
+  br label %row.done
+result:
+  %w.finite = call i32 @arb_is_finite(i8* %z)
+  %w.bad = icmp eq i32 %w.finite, 0
+  br i1 %w.bad, label %why.first, label %row.done
+why.first:
+  %a.bits = call i64 @arb_rel_accuracy_bits(i8* %x)
+  %a.known = icmp sge i64 %a.bits, %well
+  br i1 %a.known, label %why.second, label %row.done
+why.second:
+  %b.bits = call i64 @arb_rel_accuracy_bits(i8* %y)
+  %b.known = icmp sge i64 %b.bits, %well
+  br i1 %b.known, label %why.none, label %row.done
+why.none:
+  store i8 1, i8* %hopeless
   br label %row.done
 select:
   %tc.p = getelementptr i8, i8* %B, i64 %a
@@ -284,45 +301,12 @@ checked:
   %lost = icmp eq i64 %worst, NONE
   br i1 %lost, label %why, label %element.done
 why:
-  %w.r = phi i64 [0, %checked], [%w.next, %why.next]
-  %w.more = icmp slt i64 %w.r, %nrows
-  br i1 %w.more, label %why.row, label %element.done
-why.row:
-  %w.at = mul i64 %w.r, 8
-  %q0 = getelementptr i64, i64* %rows, i64 %w.at
-  %q2 = getelementptr i64, i64* %q0, i64 2
-  %q3 = getelementptr i64, i64* %q0, i64 3
-  %q4 = getelementptr i64, i64* %q0, i64 4
-  %w.kind = load i64, i64* %q0
-  %computes = icmp slt i64 %w.kind, 3
-  br i1 %computes, label %why.result, label %why.next
-why.result:
-  %wd = load i64, i64* %q2
-  %wd.o = mul i64 %wd, 48
-  %wz = getelementptr i8, i8* %R, i64 %wd.o
-  %w.finite = call i32 @arb_is_finite(i8* %wz)
-  %w.bad = icmp eq i32 %w.finite, 0
-  br i1 %w.bad, label %why.first, label %why.next
-why.first:
-  %wa = load i64, i64* %q3
-  %wa.o = mul i64 %wa, 48
-  %wx = getelementptr i8, i8* %R, i64 %wa.o
-  %a.bits = call i64 @arb_rel_accuracy_bits(i8* %wx)
-  %a.known = icmp sge i64 %a.bits, %well
-  br i1 %a.known, label %why.second, label %why.next
-why.second:
-  %wb = load i64, i64* %q4
-  %wb.o = mul i64 %wb, 48
-  %wy = getelementptr i8, i8* %R, i64 %wb.o
-  %b.bits = call i64 @arb_rel_accuracy_bits(i8* %wy)
-  %b.known = icmp sge i64 %b.bits, %well
-  br i1 %b.known, label %hopeless, label %why.next
-hopeless:
+  %w.seen = load i8, i8* %hopeless
+  %w.none = icmp eq i8 %w.seen, 0
+  br i1 %w.none, label %element.done, label %ask
+ask:
   store i8 2, i8* %st.p
   br label %element.done
-why.next:
-  %w.next = add i64 %w.r, 1
-  br label %why
 element.done:
   %e.next = add i64 %e, 1
   br label %elements

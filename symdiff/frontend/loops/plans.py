@@ -86,7 +86,7 @@ def _widen(slot: Slot, value: Any, what: str) -> bool:
         if len(value.shape) != len(slot.type.shape):
             raise Refused(f"{what} changes its number of dimensions in a loop")
         kind = _wider(slot.type.kind, value.kind)
-        if _shrinks(slot, value):
+        if _shrinks(slot, value, what):
             return True
     elif not slot.type.shape and isinstance(value, (Scalar, int)):
         kind = _wider(slot.type.kind, slots.kind_of(value))
@@ -101,12 +101,16 @@ def _widen(slot: Slot, value: Any, what: str) -> bool:
     return True
 
 
-def _shrinks(slot: Slot, value: SymArray) -> bool:
-    """Note the first time that an array is shorter after an iteration of a counted loop; return whether it is."""
+def _shrinks(slot: Slot, value: SymArray, what: str) -> bool:
+    """Note the first time that an array is shorter after an iteration of a counted loop; return whether it is.
+    An array whose size depends on the iteration alone is not carried."""
     if slot.fewer or slot.done is ZERO:
         return False
     sizes = zip(slot.type.shape, value.shape, strict=True)
-    fewer = [ir.integer(linear(ir.sub(n, m))) or 0 for n, m in sizes]
+    differences = [linear(ir.sub(n, m)) for n, m in sizes]
+    if slot.done in ir.topological(differences):
+        raise Refused(f"{what} has another size in each iteration of a loop", slots.SAME_FORM)
+    fewer = [ir.integer(d) or 0 for d in differences]
     if min(fewer) < 0 or not any(fewer):
         return False
     slot.fewer, slot.fixed = tuple(fewer), slots.SHARED

@@ -76,8 +76,8 @@ class Retrace(Exception):  # noqa: N818
         super().__init__(what)
         self.name, self.rank, self.what, self.integers = name, rank, what, integers
         self.floats, self.loops = floats, loops
-        t = active.get()
-        self.location = t.place()[0]
+        t = active.get(None)  # None after a refusal, which ends a trace
+        self.location = None if t is None else t.place()[0]
 
 
 ONE_ELEMENT = "a function that takes elements of arrays is called with an array of one element"

@@ -66,7 +66,8 @@ class LoweredFunction:
         Parameters
         ----------
         kind : "point" for one element, "array", or "lean" for arrays where the processor's
-            flags tell of overflow, underflow and invalid operations.
+            flags tell of overflow, underflow and invalid operations. "watched" is for one element where those
+            can be read: they are, where it would always be flagged without.
         """
         if not self.tested:
             test = ir.or_(self.refused, self._lost(self.outputs))
@@ -75,8 +76,10 @@ class LoweredFunction:
         if self.strict and self.corrected and dtype == "float64" and (found := self._compensated()):
             outputs = found
         elif self.rearranged:
-            outputs = self._rearranged(dtype, "point" if kind == "point" else "array")
-        return Tier(outputs, self._flagged(outputs, dtype, kind))
+            outputs = self._rearranged(dtype, "point" if kind in ("point", "watched") else "array")
+        if kind == "watched" and self._test(outputs, dtype, "point") is not TRUE:
+            kind = "point"
+        return Tier(outputs, self._flagged(outputs, dtype, kind), kind in ("lean", "watched"))
 
     def compensated(self) -> Tier | None:
         """The outputs of double precision with the errors of all operations, for arrays; None
@@ -137,9 +140,11 @@ class LoweredFunction:
         return kept("light" if light else "correct", self.outputs, self.keep, compute) or None
 
     def _flagged(self, outputs: Sequence[Expr], dtype: str, kind: str) -> Expr:
-        test = error_test(outputs, dtype, kind, self.keep, STRICT if self.strict else None)
-        test = ir.and_(test, ir.not_(self._undefined(outputs)))
+        test = ir.and_(self._test(outputs, dtype, kind), ir.not_(self._undefined(outputs)))
         return ir.or_(ir.or_(self.refused, self._lost(outputs)), test)
+
+    def _test(self, outputs: Sequence[Expr], dtype: str, kind: str) -> Expr:
+        return error_test(outputs, dtype, kind, self.keep, STRICT if self.strict else None)
 
     def _undefined(self, outputs: Sequence[Expr]) -> Expr:
         """Where all outputs are nan, as they must be."""
@@ -167,7 +172,7 @@ def error_test(
         from symdiff.lowering.target import ARRAY_CHAIN, MAX_CHAIN
         from symdiff.passes.accuracy.error_test import flagged_where
 
-        scalar, lean = kind == "point", kind == "lean"
+        scalar, lean = kind in ("point", "watched"), kind in ("lean", "watched")
         chain = MAX_CHAIN if scalar else ARRAY_CHAIN
         return (
             flagged_where(outputs, limit, dtype, fuses=True, strict=scalar, lean=lean, chain=chain),

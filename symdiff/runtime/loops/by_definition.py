@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -94,13 +95,20 @@ class Points:
         self.places, self.written, self.ties = tuple(places), written, ties
         self.compiled, self.general, self.exit = compiled, general, exit
         self._special: dict[Shapes, Kernel | None] = {}
-        self.is_tried = (
-            compiled is not None and not captured.of_derivatives and _has_kinks(captured)
-        )
+        self.is_tried = compiled is not None and not captured.of_derivatives and self.has_kinks
 
     def __reduce__(self) -> tuple[Any, ...]:
         about = self.met, self.places, self.written, self.ties, self.compiled
         return Points, (self.captured, self.path, *about, self.general, self.exit)
+
+    @cached_property
+    def has_kinks(self) -> bool:
+        """Whether the captured program contains operations that are not smooth."""
+        every = expressions_in(self.captured.block)
+        return any(
+            n.op is ir.WHERE or n.op.kink is not None or n.op in EDGES or any(poles(n))
+            for n in ir.topological((*every, *self.captured.outputs))
+        )
 
     def held(self, values: Sequence[Any]) -> list[int]:
         """The places of the conditions that hold; behind them those of loops that an equality ended, at this point
@@ -285,15 +293,6 @@ def _roots(outputs: Sequence[Any]) -> list[Any]:
     if all(isinstance(e, Expr) for e in roots) and ir.has_at_most(TRIED, roots):
         return list(exact_literals(tuple(roots))[0])
     return roots
-
-
-def _has_kinks(program: LoopProgram) -> bool:
-    """Whether a program contains operations that are not smooth."""
-    every = expressions_in(program.block)
-    order = ir.topological((*every, *program.outputs))
-    return any(
-        n.op is ir.WHERE or n.op.kink is not None or n.op in EDGES or any(poles(n)) for n in order
-    )
 
 
 def _sizes(program: LoopProgram, own: Sequence[Any]) -> dict[str, tuple[int, ...]]:

@@ -411,7 +411,7 @@ class LoopKernel:
         if any(map(has_nan, undefined)):
             found = self._without_limits(values, undefined, found)
         lost = sum(int(np.isnan(v).sum()) for v in found if has_nan(v))
-        if not all(map(is_finite, found)):
+        if not all(map(is_finite, found)) or (left and self.points.has_kinks):
             found, known = self.points(values, found)
             if known:
                 return placed(found, out)

@@ -57,7 +57,7 @@ PARALLEL = 50_000
 """Such operations that are worth handing to a thread,"""
 QUICK = 4_000
 """and those after which one element is left to the loop over elements, which looks at signals."""
-ROOM = 1 << 16
+ROOM = 1 << 18
 """Bytes of registers up to which they stand on the stack."""
 CHEAPER = 8
 """How much less an operation costs than an interpreted one."""

@@ -78,7 +78,7 @@ class Spec:
     @property
     def sure(self) -> bool:
         """Whether no element is flagged where the processor raised no flag."""
-        return self.lean and self.test is FALSE
+        return self.lean and self.arrays and self.test is FALSE
 
     @property
     def tier(self) -> str:
@@ -119,7 +119,9 @@ class Spec:
         own = any(e.op.expand is not None and e.op not in BUILTIN for e in topological(roots))
         rows = encode(self.lowered() if own else roots)
         wide = self.wide is not None
+        watched = self.lean and not self.arrays
         how = (self.params, self.flagged, self.dtype, self.accuracy, self.fuses, self.arrays, wide)
+        more = (*more, "watched") if watched else more
         return cache.key(kind, rows, how, jit.host(), *more)
 
 
@@ -183,7 +185,7 @@ def point_text(spec: Spec) -> str:
     roots, outputs = spec.lowered(), len(spec.outputs)
     flagged = roots[outputs] if spec.flagged else None
     writer = _pair_writer(llvm.Lanes()) if spec.wide else None
-    return llvm.print_point(spec.params, roots[:outputs], flagged, spec.dtype, writer)
+    return llvm.print_point(spec.params, roots[:outputs], flagged, spec.dtype, writer, spec.lean)
 
 
 class Point:

@@ -54,8 +54,9 @@ class Written(Protocol):
     """The function and its derivatives by the definition; see `pipeline.written`."""
 
     def __call__(
-        self, point: Sequence[float], found: Sequence[float], dtype: str, limits: Sequence[int]
-    ) -> list[float]: ...
+        self, point: Sequence[float], found: Sequence[float], dtype: str, limits: Sequence[int],
+        open_: Sequence[int],
+    ) -> list[float]: ...  # fmt: skip
 
     def many(self, points: Array) -> tuple[Array, Array] | None: ...
 
@@ -352,9 +353,12 @@ class Tiered:
         """The outputs at a point by interpreted ball arithmetic, and whether all are known."""
         answers = self._reference(dtype).at_with_status(point, dtype)
         found = [a.value for a in answers]
-        if any(map(_unknown, answers)):
+        unknown = [k for k, a in enumerate(answers) if a.status == "budget" and isnan(a.value)]
+        if unknown:
             plain = self._first(point)
-            found = [p if _unknown(a) else a.value for a, p in zip(answers, plain, strict=True)]
+            found = [
+                p if k in unknown else x for k, (p, x) in enumerate(zip(plain, found, strict=True))
+            ]
         limits = [k for k, a in enumerate(answers) if a.status == "limit"]
         if limits and not all(map(isfinite, point)):
             plain = self._first(
@@ -363,17 +367,18 @@ class Tiered:
             for k in limits:
                 if not isnan(plain[k]) and not abs(plain[k] - found[k]) <= DIGITS * abs(found[k]):
                     found[k] = plain[k]
-        result = self._as_written(point, found, dtype, limits)
+        result = self._as_written(point, found, dtype, limits, unknown)
         return result, not any(
             a.status == "budget" and x is y for a, x, y in zip(answers, found, result, strict=True)
         )
 
     def _as_written(
-        self, point: Sequence[float], found: list[float], dtype: str, limits: Sequence[int] = ()
-    ) -> list[float]:
-        """The outputs at a point; those that are nan, or limits of formulas, at infinite arguments, and where
+        self, point: Sequence[float], found: list[float], dtype: str, limits: Sequence[int] = (),
+        unknown: Sequence[int] = (),
+    ) -> list[float]:  # fmt: skip
+        """The outputs at a point; those that are nan, unknown, or limits of formulas, at infinite arguments, and where
         branches are taken at the point alone, by the definition of the function and its derivatives."""
-        return found if self.written is None else self.written(point, found, dtype, limits)
+        return found if self.written is None else self.written(point, found, dtype, limits, unknown)
 
     def prove(self, point: Sequence[float]) -> Sequence[float]:
         """The outputs at a point by the last tier."""
@@ -403,11 +408,6 @@ class Tiered:
         kernel = self.kernel
         plain = Plain(kernel.name, kernel.params, kernel.outputs)
         return Kernel(plain, dtype=kernel.dtype, accuracy=kernel.accuracy, cache=kernel.cache)
-
-
-def _unknown(answer: Any) -> bool:
-    """Whether ball arithmetic found nothing within its budget."""
-    return answer.status == "budget" and isnan(answer.value)
 
 
 def _apart(argument: Any, out: Sequence[Any]) -> Any:

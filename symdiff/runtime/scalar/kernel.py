@@ -122,10 +122,10 @@ class Kernel:
 
     def _specified(self, dtype: str, kind: str) -> Spec:
         f, arrays = self.function, kind != "point"
-        tier = f.double(dtype, kind)
+        tier = f.double(dtype, kind if arrays or not self._leans else "watched")
         return Spec(
             f.params, tier.outputs, tier.test, dtype, self.accuracy, self.cache,
-            fuses=f.tested, arrays=arrays, lean=kind == "lean",
+            fuses=f.tested, arrays=arrays, lean=tier.lean,
         )  # fmt: skip
 
     @property

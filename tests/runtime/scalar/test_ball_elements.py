@@ -354,3 +354,17 @@ def test_columns_are_those_of_plain_python():
         for found, at in ((columns(points), k), (columns(points[k : k + 1]), 0)):
             several = [np.broadcast_to(v, at + 1)[at] if np.ndim(v) == 0 else v[at] for v in found]
             np.testing.assert_array_equal(several, expected)
+
+
+def test_registers_are_used_again() -> None:
+    total: Expr = ZERO
+    for k in range(300):
+        total = total + ir.apply(f.EXP, X * const(k)) / (ONE + Y * Y * const(k))
+    made = compiled_elements(Certified(("x", "y"), [total, total * X]), ("x", "y"), False)
+    assert made is not None and made.plan is not None
+    assert len(made.table.rows) > 1000
+    assert made.table.balls < 20
+    got = made.at([0.01, 2.0])
+    with mpmath.workprec(200):
+        want = mpmath.fsum(mpmath.exp(mpmath.mpf(0.01) * k) / (1 + 4 * k) for k in range(300))
+        assert got == [float(want), float(want * mpmath.mpf(0.01))]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 from symdiff import ir, symgrad
+from symdiff.codegen.llvm import jit
 from symdiff.codegen.llvm.tiers import CHUNK
 from symdiff.interpret import Certified, ulp_error
+from symdiff.runtime.scalar.compiled import Point, Spec
 
 X = ir.var("x")
 SIZE, SMALL = 160_000, 3000
@@ -151,3 +155,36 @@ def test_single_precision(points) -> None:
     got = symgrad(quotient)(x)
     assert got.dtype == np.float32
     np.testing.assert_allclose(got, x + np.float32(2), rtol=1e-6)
+
+
+@pytest.mark.skipif(not jit.has_flags(), reason="the processor's flags cannot be read")
+@pytest.mark.parametrize(
+    ("at", "flagged"),
+    [((2.0, 3.0), False), ((1e-200, 1e-200), True), ((1e200, 1e200), True), ((1.0, 0.0), True)],
+)
+def test_points_that_read_the_flags(at: tuple[float, float], flagged: bool) -> None:
+    x, y = ir.var("x"), ir.var("y")
+    spec = Spec(("x", "y"), (x * y, x / y), ir.FALSE, "float64", "high", False, lean=True)
+    values, found = Point(spec).evaluate(at)
+    assert found is flagged and (flagged or values == [6.0, 2 / 3])
+
+
+def test_early_exercise_is_computed_in_doubles() -> None:
+    def put(s: float, k: float, r: float, sigma: float, t: float, n: int = 10) -> float:
+        u = math.exp(sigma * math.sqrt(t / n))
+        d, disc = 1 / u, math.exp(-r * t / n)
+        p = (1 / disc - d) / (u - d)
+        values = [max(k - s * u**j * d ** (n - j), 0.0) for j in range(n + 1)]
+        for i in range(n - 1, -1, -1):
+            values = [
+                max(disc * (p * values[j + 1] + (1 - p) * values[j]), k - s * u**j * d ** (i - j))
+                for j in range(i + 1)
+            ]
+        return values[0]
+
+    made, at = symgrad(put, static="n"), (97.0, 100.0, 0.05, 0.3, 1.0)
+    np.testing.assert_allclose(made(*at), put(*at), rtol=1e-13)
+    ((_, tiers),) = made._emitted.values()
+    values, flagged = tiers.kernel.point.evaluate(at)
+    assert flagged is not jit.has_flags()
+    np.testing.assert_allclose(values, put(*at), rtol=1e-13)

@@ -79,7 +79,8 @@ class CudaProgram:
         values = []
         for r in found.references:
             value = self.tiers.value(r)
-            (better,), test = value.double_double()
+            tier = value.double_double()
+            (better,), test = tier.outputs, tier.test
             assert test is not None
             (plain,) = lower(value.outputs)
             values.append(Again(value.params, plain, better, test, value.has_double_double))
