@@ -76,7 +76,6 @@ OWN: dict[str, Own] = {
         "hessians_of_carried_arrays norm_kinks guards_of_norms",
     ),
     "loops/simplify/sums_of_squares": ("formulas", "guards_of_norms guards_of_sums"),
-    "loops/simplify/branches": ("", "branches_of_sums"),
     "loops/simplify/only_where_read": ("", "branches_not_taken"),
     "loops/simplify/guarded_points": ("", "guards_of_sums"),
     "loops/simplify/undefined_ties": ("", "kinks_of_arrays signs_and_places"),

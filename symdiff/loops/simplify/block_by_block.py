@@ -34,7 +34,6 @@ from symdiff.ir.functions import SQUARES, UNIT
 from symdiff.ir.names import Names
 from symdiff.ir.pass_lists import Log, Pass, through, watch
 from symdiff.ir.prune import pruned
-from symdiff.loops.simplify.branches import of_sums
 from symdiff.loops.simplify.chosen_rows import of_chosen
 from symdiff.loops.simplify.copies import without_copies
 from symdiff.loops.simplify.deltas import contracted
@@ -329,10 +328,6 @@ EARLY: tuple[Pass[Code, Around], ...] = (
     _KNOWN_SIZES,
     _FORWARDING,
     _REPEATED,  # one name for one number, so that it cancels
-    Pass(
-        "branches", lambda p, around: of_sums(*p, around.names), _BEFORE,
-        "branches between sums are sums of branches", suspicion=1,
-    ),
     _PRUNE,  # what nothing reads is read under no condition
     Pass(
         "only_where_read", lambda p, _: (only_where_read(*p), p[1]), _BEFORE,
