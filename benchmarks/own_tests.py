@@ -24,8 +24,6 @@ OWN: dict[str, Own] = {
         "cancel cancel-value literals like_powers shared_exponential branch_sides",
         "cancel residues shared_exponential branch_sides removable",
     ),
-    "passes/cancel/sides": ("sides sides_of_second", "kinks meeting_kinks"),
-    "passes/cancel/meeting": ("sides sides_of_second", "kinks meeting_kinks"),
     "passes/cancel/branch_sides": ("branch_sides", "branches_that_meet"),
     "passes/cancel/signsquares": ("signsquares", "kinks"),
     "passes/complete": (
@@ -56,7 +54,6 @@ OWN: dict[str, Own] = {
     "passes/accuracy/one_signed": ("", "fewer_operations error_bounds"),
     "passes/accuracy/lossy": ("loop_tiers", "vanishing_sums lost_digits"),
     "passes/accuracy/elements": ("", "solver_corrections"),
-    "passes/accuracy/beside": ("corrected_program eliminations", "lost_digits"),
     "passes/accuracy/corrected_program": (
         "underflow_losses rows_with_errors",
         "lost_digits error_bounds loops/simplify/parts",
@@ -69,7 +66,7 @@ OWN: dict[str, Own] = {
         "formulas slopes stabilise norm_slopes",
         "loops/simplify/block_by_block",
     ),
-    "loops/simplify/chains": ("tabulate promote copies deltas", "loops/simplify/block_by_block"),
+    "lowering/loops/chains": ("tabulate promote copies deltas", "loops/simplify/block_by_block"),
     "loops/simplify/vanishing": ("norm_slopes", "hessians_of_carried_arrays norm_kinks"),
     "loops/simplify/norm_slopes": (
         "settled",
