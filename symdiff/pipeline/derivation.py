@@ -14,10 +14,9 @@ from typing import Any
 from symdiff.errors import SizesDecideError, SymdiffError, UnsupportedError
 from symdiff.frontend import Captures, Parameters, Shapes, must_not_follow
 from symdiff.ir import ZERO, Expr, encode
-from symdiff.ir.functions import pinned
 from symdiff.ir.loop_program import INTEGER, LoopProgram, Stretches
 from symdiff.ir.plain import are_builtin
-from symdiff.ir.program import OptimizedProgram, Program, with_corners
+from symdiff.ir.program import OptimizedProgram, Program
 from symdiff.ir.verify.loops import faults
 from symdiff.pipeline import guard_messages
 from symdiff.pipeline.argument_shapes import (
@@ -430,11 +429,10 @@ class Source:
         return found[1]
 
     def inlined(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Any:
-        """The same, to be called in another function: values at corners are those of a point."""
+        """The same, to be called in another function."""
         if shapes is not None and any(s[1] == "w" for s in shapes.values()):
             must_not_follow()
-        found = self.program(static, shapes)
-        return with_corners(found, pinned) if isinstance(found, Program) else found
+        return self.program(static, shapes)
 
     def _derived(self, program: Any) -> Any:
         """A captured program after the steps of the path."""

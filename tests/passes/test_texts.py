@@ -130,10 +130,7 @@ def derivation(values: Program) -> scalar.Derivation:
     variables = [var(p) for p in values.params]
     slopes = lambda outputs: gradient(outputs[0], variables)
     steps = steps_of(values.outputs, {place(u)[0] for u in values.slopes})
-    by = tuple((v,) for v in variables)
-    return scalar.Derivation(
-        scalar.Notes(), values, values.outputs, slopes, steps, by, True, slopes
-    )
+    return scalar.Derivation(scalar.Notes(), values, slopes, steps)
 
 
 def parsed(text: str) -> Any:

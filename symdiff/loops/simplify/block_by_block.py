@@ -34,7 +34,6 @@ from symdiff.ir.functions import SQUARES, UNIT
 from symdiff.ir.names import Names
 from symdiff.ir.pass_lists import Log, Pass, through, watch
 from symdiff.ir.prune import pruned
-from symdiff.loops.simplify.branches import of_sums
 from symdiff.loops.simplify.chosen_rows import of_chosen
 from symdiff.loops.simplify.copies import without_copies
 from symdiff.loops.simplify.deltas import contracted
@@ -51,7 +50,6 @@ from symdiff.loops.simplify.running_norms import marked
 from symdiff.loops.simplify.scaled_sums import scaled_exponentials
 from symdiff.loops.simplify.sums_of_squares import Sums
 from symdiff.loops.simplify.tabulate import gathered
-from symdiff.loops.simplify.through import looked_through
 from symdiff.loops.simplify.vanishing import Vanishing
 from symdiff.passes.accuracy.absent_terms import with_gaps, without_absent
 from symdiff.passes.accuracy.one_signed import Signed, never_negative
@@ -329,10 +327,6 @@ EARLY: tuple[Pass[Code, Around], ...] = (
     _KNOWN_SIZES,
     _FORWARDING,
     _REPEATED,  # one name for one number, so that it cancels
-    Pass(
-        "branches", lambda p, around: of_sums(*p, around.names), _BEFORE,
-        "branches between sums are sums of branches", suspicion=1,
-    ),
     _PRUNE,  # what nothing reads is read under no condition
     Pass(
         "only_where_read", lambda p, _: (only_where_read(*p), p[1]), _BEFORE,
@@ -345,10 +339,6 @@ EARLY: tuple[Pass[Code, Around], ...] = (
     Pass(
         "exponents", lambda p, around: scaled_exponentials(*p, around.names, _early), _BEFORE,
         "sums of exponentials in logarithms and quotients are scaled", suspicion=1,
-    ),
-    Pass(
-        "through", lambda p, _: looked_through(*p, _early), _BEFORE,
-        "singularities behind elements of arrays are in sight", suspicion=1,
     ),
     Pass(
         "formulas", lambda p, around: _with_passes(*p, _knowing(Sums(p[0], around.types))), _BEFORE,
