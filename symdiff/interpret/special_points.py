@@ -21,13 +21,13 @@ from __future__ import annotations
 import functools
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symdiff import ir
-from symdiff.interpret.lines import is_size, is_step, zeros_of
+from symdiff.interpret.lines import is_size, is_step, small_offset, zeros_of
 from symdiff.interpret.meeting_places import SLOPED, Place, independent, pairs_of, several
 from symdiff.interpret.secants import RATIONAL, value_at, values_at, zero_by
 from symdiff.interpret.terms import Term
@@ -65,8 +65,12 @@ EDGES = (ATAN2, ACOS, ASIN)
 """Functions without a derivative at the edges of their domains, though functions of them may have one."""
 DIGITS = 2**11
 """One over the unit of the coordinates of general points."""
+WIDTHS = range(10, 60, 2)
+"""Minus the exponents of distances that are tried as widths of thin bands."""
 BESIDE, SMOOTH = 1e-5, 1e-3
 """How far from a thin band a formula is evaluated, and by how much it may change."""
+LITTLE = 1e-9
+"""The value of a parameter that only conditions read, at general points."""
 SIZES = (0.25, 1.75)
 """The sizes of the coordinates of general points, or ten times as much."""
 
@@ -190,10 +194,11 @@ def atoms_of(condition: Expr) -> list[Expr]:
 def _places(outputs: Sequence[Expr]) -> Iterator[Place]:
     """Guards first, in the order of evaluation."""
     order = topological(outputs)
+    tolerances = {*ir.variables(outputs)} - ir.variables_of_values(outputs)
     found: dict[Expr, Place] = {}
     for e in order:
         if e.op is WHERE:
-            found = {p.condition: p for p in _guards(e)} | found
+            found = {p.condition: p for p in _guards(e, tolerances)} | found
     for e in order:
         own = _boundary(e) if e.op in (LT, LE) else _edge(e) or _kink(e)
         for place in (*(poles(e) if own is None else (own,)), *_cut(e)):
@@ -206,9 +211,10 @@ def _places(outputs: Sequence[Expr]) -> Iterator[Place]:
     return iter(found.values())
 
 
-def _guards(e: Expr) -> Iterator[Place]:
+def _guards(e: Expr, tolerances: Set[Expr]) -> Iterator[Place]:
     """The points and thin bands that the condition of a branch tests for."""
-    points = [p for a in atoms_of(e.args[0]) if (p := _point(a, e)) is not None]
+    atoms = atoms_of(e.args[0])
+    points = [p for a in atoms if (p := _point(a, e, tolerances)) is not None]
     yield from points
     if len(points) > 1:
         whole = functools.reduce(and_, (p.condition for p in points))
@@ -216,17 +222,35 @@ def _guards(e: Expr) -> Iterator[Place]:
         yield Place(whole, zeros, e, tuple(c for p in points for c in p.asks))
 
 
-def _point(c: Expr, at: Expr) -> Place | None:
+def _point(c: Expr, at: Expr, tolerances: Set[Expr]) -> Place | None:
     a, b = c.args
     if c.op is EQ:
         return Place(c, zeros_of(_difference(a, b)), at, (c,))
     for u, bound, inside in ((a, b, c), (b, a, not_(c))):
-        q = ir.rational(bound)
-        if q is not None and 0 <= q <= WIDEST:
-            (size,) = exactly((u,))
-            if is_size(size):
-                return Place(inside if q else ir.eq(u, ZERO), zeros_of(size), at, (c,))
+        (size,), q = exactly((u,)), ir.rational(bound)
+        if q is None and is_size(size) and _is_small(bound, tolerances):
+            return Place(and_(inside, ir.le(bound, WIDEST)), zeros_of(size), at, (c,))
+        if q is not None and 0 <= q <= WIDEST and is_size(size):
+            return Place(inside if q else ir.eq(u, ZERO), zeros_of(size), at, (c,))
+        if (offset := small_offset(bound)) is not None:
+            (d,) = exactly((u - offset[0],))
+            near = ir.le(ir.abs_(u - offset[0]), ir.const(offset[1]))
+            return Place(near, zeros_of(d), at, (c,))
     return None
+
+
+def _bound_of(c: Expr) -> float:
+    """The width of a band that a comparison asks for, if it is constant; that of computed bounds is tiny at tries."""
+    found = (small_offset(a) for a in c.args)
+    return next((f[1] for f in found if f is not None), LITTLE)
+
+
+def _is_small(bound: Expr, tolerances: Set[Expr]) -> bool:
+    """Whether a computed bound may be that of a thin band: it is made of tolerances, or has a small factor."""
+    found = {*ir.variables((bound,))}
+    return found <= tolerances or any(
+        0 < (ir.rational(n) or 0) <= WIDEST for n in topological((bound,))
+    )
 
 
 def _boundary(c: Expr) -> Place:
@@ -309,6 +333,8 @@ class _Trial:
         self.formulas, self.until, self._share = formulas, until, until
         self.count = count
         self.own = {v.value for v in ir.variables(outputs)}
+        values = {v.value for v in ir.variables_of_values(outputs)}
+        self.tolerances = sorted(self.own - values)
         self.definition = Derivatives(names[:count], outputs)
         self.rng = random.Random(4)
         self.bases = [self._base(k) for k in range(BASES)]
@@ -332,7 +358,7 @@ class _Trial:
         point[rng.choice(sorted(self.own) or self.names)] = rng.choice(signs) * 2.0 ** rng.randint(
             -1, 1
         )
-        return point
+        return point | dict.fromkeys(self.tolerances, LITTLE)
 
     def special(
         self, places: Sequence[Place], more: Sequence[dict[str, float]] = ()
@@ -352,6 +378,7 @@ class _Trial:
         if form in self._unreached:
             return None
         tried = unknown = undefined = 0
+        taken: set[tuple[Expr, bool]] = set()
         self._share = work.spent() + (self.until - work.spent()) // SHARE
         for k, base in enumerate(self.bases):
             if work.spent() > self._share:
@@ -362,10 +389,16 @@ class _Trial:
             reached |= point is not None
             if point is None or not self._is_met(place, point):
                 continue
+            sides = self._sides_taken(place, point)
+            if max(tried, unknown) >= TRIED and sides <= taken:
+                continue
+            taken |= sides
             defined = self._is_defined(point)
             if not defined and undefined == TRIED:
                 continue
             verdict = self._agrees(place, point)
+            if verdict and (beside := self._within(place, point)) is not None:
+                verdict = self._agrees(place, beside, 0.0)
             undefined += not defined
             if verdict is None and not defined:
                 continue
@@ -376,7 +409,7 @@ class _Trial:
                 unknown += banded is None
             tried += verdict is True
             unknown += verdict is None
-            if max(tried, unknown) == TRIED:
+            if max(tried, unknown) >= TRIED * (2 if place.asks else 1):
                 break
         if not reached:
             self._unreached.add(form)
@@ -419,13 +452,42 @@ class _Trial:
                 by[u], point, near[u] = solved
         return point
 
+    def _within(self, place: Place, point: dict[str, float]) -> dict[str, float] | None:
+        """A point of a thin band aside of its middle, where slopes of even functions are not 0; None if a place is
+        no band."""
+        for name in (
+            sorted({v.value for v in ir.variables(place.zeros)} & self.own) if place.asks else ()
+        ):
+            for k in WIDTHS:
+                moved = {**point, name: point[name] + 2.0**-k}
+                if value_at(place.condition, moved) and any(
+                    value_at(u, moved) for u in place.zeros
+                ):
+                    return moved
+        return None
+
     def _is_met(self, place: Place, point: dict[str, float]) -> bool:
         """Whether the program evaluates a place at a point, and has no pole there."""
         if not value_at(place.condition, point):
             return False
         values = values_at(self.outputs, point)
         finite = not any(math.isinf(values[e]) for e in self.outputs)
-        return finite and _is_looked_at(self.outputs, place.at, values)
+        return finite and _is_looked_at(self.outputs, self._asking(place), values)
+
+    def _asking(self, place: Place) -> dict[Expr, None]:
+        """The nodes at which a place is met: all branches that ask for it."""
+        if not place.asks:
+            return {place.at: None}
+        branches = (e for e in topological(self.outputs) if e.op is WHERE)
+        return dict.fromkeys(e for e in branches if {*place.asks} <= {*atoms_of(e.args[0])})
+
+    def _sides_taken(self, place: Place, point: dict[str, float]) -> set[tuple[Expr, bool]]:
+        """The sides that are taken of branches which ask for a place among other things."""
+        branches = [
+            e for e in self._asking(place) if e.op is WHERE and len(atoms_of(e.args[0])) > 1
+        ]
+        values = values_at([e.args[0] for e in branches], point) if branches else {}
+        return {(e, bool(values[e.args[0]])) for e in branches}
 
     def _is_banded(self, place: Place, point: dict[str, float]) -> bool | None:
         """Whether a formula continues that outside a thin band, such as clamps produce, on both
@@ -448,7 +510,8 @@ class _Trial:
         values = values_at(self.outputs, point)
         return all(math.isfinite(values[e]) for e in self.outputs)
 
-    def _agrees(self, place: Place, point: dict[str, float]) -> bool | None:
+    def _agrees(self, place: Place, point: dict[str, float], unit: float = 1.0) -> bool | None:
+        """Whether formulas agree with the definition at a point, relative to their sizes and a unit."""
         flat = [point[p] for p in self.names]
         found = self.formulas(flat)
         there = self.definition.at(flat[: self.count], self._share)
@@ -471,7 +534,7 @@ class _Trial:
                 agreed = False
             elif math.isnan(total) or not all(s.known for s in slopes):
                 agreed = agreed and None
-            elif not _is_close(x, total):
+            elif not _is_close(x, total, unit):
                 agreed = False
         known = self.jumps.setdefault(place.condition, [])
         known += [any(jumps)] if jumps else []
@@ -509,24 +572,23 @@ class _Trial:
                 a, b = exactly((e, other))
                 yield place.at, a, b
             return
-        for e in topological(self.outputs):
-            if e.op is WHERE and {*place.asks} <= {*atoms_of(e.args[0])}:
-                a, b = exactly(e.args[1:])
-                yield e, a, b
+        for e in self._asking(place):
+            a, b = exactly(e.args[1:])
+            yield e, a, b
 
 
-def _is_close(x: float, y: float) -> bool:
-    return x == y or abs(x - y) <= ALIKE * (1 + abs(y)) < math.inf
+def _is_close(x: float, y: float, unit: float = 1.0) -> bool:
+    return x == y or abs(x - y) <= ALIKE * (unit + abs(y)) < math.inf
 
 
-def _is_looked_at(outputs: Sequence[Expr], node: Expr, values: dict[Expr, Any]) -> bool:
-    """Whether a node is evaluated, given the branches that are taken and the terms that are
+def _is_looked_at(outputs: Sequence[Expr], nodes: Container[Expr], values: dict[Expr, Any]) -> bool:
+    """Whether some node is evaluated, given the branches that are taken and the terms that are
     largest."""
     seen: set[Expr] = set()
     stack = list(outputs)
     while stack:
         e = stack.pop()
-        if e is node:
+        if e in nodes:
             return True
         if e in seen:
             continue

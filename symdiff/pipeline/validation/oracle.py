@@ -22,6 +22,7 @@ from flint import arb, ctx
 from symdiff import ir
 from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
+from symdiff.interpret.lines import is_size
 from symdiff.interpret.rounding import Format, format_of
 from symdiff.ir import Expr
 from symdiff.ir.plain import as_ball, in_single, is_decided
@@ -180,7 +181,7 @@ class Oracle:
         ) > 1 or any(kind in ("hessian", "hvp") for kind, _ in path)
         norms = map(_norm, ir.topological(captured.outputs))
         self.norms = tuple(dict.fromkeys(u for u in norms if u is not None)) if path else ()
-        equal = (e for e in ir.topological(captured.outputs) if e.op is ir.EQ)
+        equal = (e for n in ir.topological(captured.outputs) if (e := _equality(n)) is not None)
         steps = (ir.eq(e.args[0], 0) for e in ir.topological(captured.outputs) if e.op is ir.SIGN)
         self.cuts = tuple(e for e in (*equal, *steps) if ir.variables((e,)))
         self.jumps = tuple(dict.fromkeys(map(_on_cut, ir.topological(captured.outputs))))
@@ -516,6 +517,18 @@ class Oracle:
 
 
 ORDINARY_ONLY = 6
+
+
+def _equality(e: Expr) -> Expr | None:
+    """What a comparison asks for, if it is one of equal numbers, or of a size with 0."""
+    if e.op is ir.EQ:
+        return e
+    size = (
+        next((u for u, b in (e.args, e.args[::-1]) if b is ir.ZERO), None)
+        if e.op in ir.COMPARISONS
+        else None
+    )
+    return ir.eq(size, ir.ZERO) if size is not None and is_size(size) else None
 
 
 def _norm(e: Expr) -> Expr | None:
