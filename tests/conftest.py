@@ -64,12 +64,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _keep_bytecode(config: pytest.Config) -> None:
-    """Where Python is told to leave no bytecode beside the source, processes that are started
-    find it elsewhere until the end, and do not compile all of symdiff each time."""
+    """Where Python is told to leave no bytecode beside the source, it is kept in the cache of pytest: otherwise each
+    process that is started, and each later run, compiles all of symdiff and of the tests."""
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", "") and "PYTHONPYCACHEPREFIX" not in os.environ:
-        folder = tempfile.TemporaryDirectory(prefix="symdiff-bytecode-")
-        os.environ["PYTHONPYCACHEPREFIX"] = folder.name
-        config.add_cleanup(folder.cleanup)
+        if hasattr(config, "cache"):
+            prefix = str(config.cache.mkdir("bytecode"))
+        else:
+            folder = tempfile.TemporaryDirectory(prefix="symdiff-bytecode-")
+            config.add_cleanup(folder.cleanup)
+            prefix = folder.name
+        os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = prefix
+        sys.dont_write_bytecode = False
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

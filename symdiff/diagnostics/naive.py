@@ -66,7 +66,7 @@ class Naive:
 
     def _compiled(self, name: str, outputs: Sequence[Expr], test: Expr | None = None) -> Kernel:
         plain = Plain(name, self.program.params, tuple(outputs), test)
-        return Kernel(plain, accuracy="fast", cache=False)
+        return Kernel(plain, accuracy="fast")
 
     def operations(self, point: Sequence[float]) -> list[float]:
         """The results of all operations at a point, in the order of `nodes`."""

@@ -129,6 +129,11 @@ def real_op(op: Op) -> Op:
     return _real.get(op, op)
 
 
+def are_builtin(roots: Iterable[Expr]) -> bool:
+    """Whether all operations below are symdiff's own, so that another process finds them by their names."""
+    return all(real_op(e.op) in functions.BUILTIN for e in topological(roots))
+
+
 def is_plain_op(op: Op) -> bool:
     """Whether an operation is a plain one."""
     return op in _real

@@ -7,16 +7,16 @@ so that a second process neither simplifies nor differentiates again.
 
 from __future__ import annotations
 
-import marshal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from symdiff.errors import SizesDecideError, SymdiffError, UnsupportedError
 from symdiff.frontend import Captures, Parameters, Shapes, must_not_follow
-from symdiff.ir import ZERO, Expr, decode, encode, topological
-from symdiff.ir.functions import BUILTIN, pinned
+from symdiff.ir import ZERO, Expr, encode
+from symdiff.ir.functions import pinned
 from symdiff.ir.loop_program import INTEGER, LoopProgram, Stretches
+from symdiff.ir.plain import are_builtin
 from symdiff.ir.program import OptimizedProgram, Program, with_corners
 from symdiff.ir.verify.loops import faults
 from symdiff.pipeline import guard_messages
@@ -31,6 +31,7 @@ from symdiff.pipeline.argument_shapes import (
     stretched,
     with_shared,
 )
+from symdiff.pipeline.derived_on_disk import kept_program
 from symdiff.pipeline.keys import alike, shape_key, static_key
 from symdiff.pipeline.on_disk import packed, plain_tree, unpacked
 from symdiff.pipeline.protocol import Pipeline
@@ -477,8 +478,17 @@ class Source:
         """The program of a function with arrays or loops, simplified, for people."""
         from symdiff.pipeline import loops as loop_pipeline
 
-        program: LoopProgram = self.program(static, shapes)
-        return loop_pipeline.shown(program if self.path else loop_pipeline.value(program))
+        raw = self.raw(static, shapes)
+
+        def compute() -> LoopProgram:
+            program: LoopProgram = self.program(static, shapes)
+            return loop_pipeline.shown(program if self.path else loop_pipeline.value(program))
+
+        place = "shown", id(raw)
+        if place not in self.programs:
+            made = raw, kept_program("shown", raw, self.keep, compute, self.path, self.checkpoint)
+            self.programs.setdefault(place, made)
+        return self.programs[place][1]  # type: ignore[no-any-return]
 
     def optimized(
         self, static: Mapping[str, Any], shapes: Shapes | None = None
@@ -486,10 +496,9 @@ class Source:
         """What to compile, from disk if this was emitted before; validated."""
         raw = self.scalar(static, shapes)
         roots = (*raw.outputs, *raw.domain, *raw.assumptions)
-        own = any(e.op not in BUILTIN for e in topological(roots))
         how = mode()
         key = None
-        if not own and self.keep:
+        if self.keep and are_builtin(roots):
             key = cache.key("optimized", encode((*roots, *raw.slopes)), len(roots), raw.params, plain_tree(raw.tree), self.path, how, raw.of_derivatives, raw.own)  # fmt: skip
             stored = cache.load(key)
             if stored is not None:
@@ -574,21 +583,6 @@ def pipeline_of(program: Program | LoopProgram) -> Pipeline:
     from symdiff.pipeline import loops
 
     return loops
-
-
-def kept(
-    kind: str, outputs: Sequence[Expr], keep: bool, compute: Callable[[], Sequence[Expr]]
-) -> tuple[Expr, ...]:
-    """Expressions that are computed from outputs, from disk if they were before."""
-    if not keep or any(e.op not in BUILTIN for e in topological(outputs)):
-        return tuple(compute())
-    key = cache.key(kind, encode(outputs))
-    stored = cache.load(key)
-    if stored is not None:
-        return tuple(decode(marshal.loads(stored[0])))
-    found = tuple(compute())
-    cache.store(key, marshal.dumps(encode(found)), ())
-    return found
 
 
 def _warn_of(name: str, without: frozenset[str], fault: Any) -> None:

@@ -36,7 +36,7 @@ def unpacked(
     """What was packed, of a captured program."""
     params, tree, count, texts, rows, off, seen = marshal.loads(data)
     roots = decode(rows)
-    nested = _tree(tree, _classes(raw.tree, {}))
+    nested = tree_of(tree, raw.tree)
     outputs, reference, (apart, known, *nodes) = (
         roots[:count],
         roots[count : 2 * count],
@@ -64,8 +64,12 @@ def plain_tree(tree: Tree) -> Any:
     return int(tree)
 
 
+def tree_of(plain: Any, captured: Tree) -> Tree:
+    """The tree again; the classes of objects in it are those of the tree of the captured program."""
+    return _tree(plain, _classes(captured, {}))
+
+
 def _tree(plain: Any, classes: Mapping[str, type]) -> Tree:
-    """The tree again; the classes of objects in it are those of the captured program."""
     if isinstance(plain, int):
         return plain
     kind, how, items = plain

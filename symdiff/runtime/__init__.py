@@ -11,6 +11,7 @@
 `builtin`      Python builtins whose code we compiled ourselves
 `threads`      a range of elements over a pool of threads
 `cache`        compiled kernels on disk
+`kept_formulas`  formulas on disk, under those that they were computed from
 `package`      which code this is: the digest that keys the cache
 `generated_modules`  modules of generated source, imported from files
 `outcome`      what callbacks of compiled code tell once it has returned

@@ -214,6 +214,7 @@ def check(fun: Callable[..., Any], seed: int, calls: int) -> None:
             raise AssertionError(about) from error
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("fun", FUNCTIONS)
 def test_forms_of_calls(fun: Callable[..., Any]) -> None:
     check(fun, 1, 40)
@@ -253,6 +254,7 @@ FORMS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("fun", "args", "kwargs"), FORMS)
 def test_they_run_no_python(fun: Callable[..., Any], args: Any, kwargs: Any) -> None:
     f = symgrad(fun)
@@ -338,6 +340,7 @@ def test_what_a_property_raises() -> None:
     assert f(point) == 7.5
 
 
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize(("fun", "args", "kwargs"), FORMS)
 def test_they_hold_no_references(fun: Callable[..., Any], args: Any, kwargs: Any) -> None:
     f = symgrad(fun)

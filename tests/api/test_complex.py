@@ -98,6 +98,7 @@ def close(ours: Any, theirs: Any) -> None:
     np.testing.assert_allclose(ours, theirs, rtol=1e-13, atol=1e-13)
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("fun", [rational, mixed, escaping, iterated])
 @pytest.mark.parametrize("z", POINTS)
 def test_values_of_numbers(fun, z):
@@ -106,6 +107,7 @@ def test_values_of_numbers(fun, z):
     assert got == pytest.approx(want, rel=1e-14)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("fun", "args"),
     [(rational, (Z,)), (rational, (Z[::-2],)), (mixed, (Z.reshape(2, 2),)), (moved, (Z, W)),
@@ -169,6 +171,7 @@ REAL = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("fun", "args"), REAL)
 def test_gradients_beside_jax(in_doubles, fun, args):
     jax, twin, f = in_doubles, jnp_twin(fun), symgrad(fun)
@@ -185,6 +188,7 @@ COMPLEX = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("fun", "args", "tangents", "cotangent"), COMPLEX)
 def test_products_beside_jax(in_doubles, fun, args, tangents, cotangent):
     jax, twin, f = in_doubles, jnp_twin(fun), symgrad(fun)
@@ -195,6 +199,7 @@ def test_products_beside_jax(in_doubles, fun, args, tangents, cotangent):
     close((value, back if len(args) > 1 else (back,)), (fun(*args), jax.vjp(twin, *args)[1](cotangent)))  # fmt: skip
 
 
+@pytest.mark.slow
 def test_jacobians_of_complex_results_by_real_arguments(in_doubles):
     x = np.array([0.5, -1.0, 2.0])
     close(symgrad(waves).jacobian(x), in_doubles.jacfwd(jnp_twin(waves))(x))
@@ -209,6 +214,7 @@ HOLOMORPHIC = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("fun", "args"), HOLOMORPHIC)
 def test_holomorphic_beside_jax(in_doubles, fun, args):
     jax, twin = in_doubles, jnp_twin(fun)
@@ -219,6 +225,7 @@ def test_holomorphic_beside_jax(in_doubles, fun, args):
     close(symdiff.jacobian(fun, **known)(*args), jax.jacobian(twin, by, **known)(*args))
 
 
+@pytest.mark.slow
 def test_holomorphic_functions_of_several_results(in_doubles):
     def running(z):
         return np.cumsum(z**2)
@@ -228,6 +235,7 @@ def test_holomorphic_functions_of_several_results(in_doubles):
     close(symdiff.grad(rational, holomorphic=True)(Z), 2 * Z - 1 / Z**2)  # of each element
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("name", "z"), [("exp", 1.5 + 0.5j), ("log", -0.3 + 2j), ("tanh", 0.1 - 0.7j)]
 )
@@ -256,6 +264,7 @@ def test_gradient_beside_differences_of_mpmath():
 
 
 # ------------------------------------------------------------- what is composed
+@pytest.mark.slow
 def test_gradients_inside_of_traced_functions():
     g, t = symgrad(real_valued), symgrad(lambda z: np.sum(np.abs(z) ** 2))
     z = 1.5 + 0.5j
@@ -273,6 +282,7 @@ def test_rows():
     close(f.grad.map(rows), np.array([f.grad(r) for r in rows]))
 
 
+@pytest.mark.slow
 def test_auxiliary_results(in_doubles):
     def fit(x, y):
         return x * y**2, {"sum": x + y}

@@ -12,6 +12,7 @@ import symdiff
 from symdiff import symgrad
 
 
+@pytest.mark.slow
 def test_roots_by_name() -> None:
     def number(a):
         return symdiff.root(lambda x: x * x - a, 1.0)
@@ -26,6 +27,7 @@ def test_roots_by_name() -> None:
     np.testing.assert_allclose((by_a, by_b), [[0.25, -0.125], [0.0, 0.5]], rtol=1e-14)
 
 
+@pytest.mark.slow
 def test_minima_by_name() -> None:
     def number(a):
         return symdiff.argmin(lambda x: (x - a) ** 2 + x**4, 0.0)
@@ -38,6 +40,7 @@ def test_minima_by_name() -> None:
     np.testing.assert_allclose(f.jacobian(3.0), [1.0, 1.0], rtol=1e-13)
 
 
+@pytest.mark.slow
 def test_integrals_by_name() -> None:
     def distance(b):
         return symdiff.integral(lambda x, k: math.exp(-k * x), 0.0, b, (2.0,))
@@ -46,6 +49,7 @@ def test_integrals_by_name() -> None:
     assert symgrad(distance).grad(1.0) == pytest.approx(math.exp(-2), rel=1e-14)
 
 
+@pytest.mark.slow
 def test_differential_equations_by_name() -> None:
     def decay(k):
         return symdiff.ode(lambda t, y, k: [-k * y[0]], (0, 1), [1.0], args=(k,))[0]
@@ -81,6 +85,7 @@ def test_a_stopped_gradient_in_a_loop() -> None:
     np.testing.assert_array_equal(symgrad(total).grad(x), before)
 
 
+@pytest.mark.slow
 def test_stopped_gradients_in_modules_products_and_other_functions(tmp_path, monkeypatch) -> None:
     @symgrad
     def f(x):

@@ -12,6 +12,7 @@ import pytest
 from symdiff import DomainError, SymdiffError, UnsupportedError, symgrad
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("order", [0, 1, 5, 30])
 def test_coefficients_are_right_to_the_last_digit(order: int) -> None:
     def f(m: Any, x: Any) -> Any:
@@ -39,6 +40,7 @@ def test_a_removable_singularity() -> None:
     np.testing.assert_array_equal(found, [1, 0, -1 / 6, 0, 1 / 120, 0, -1 / 5040])
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("x", [0.0, 5e-7, 0.3])
 def test_a_guard_in_a_band(x: float) -> None:
     f = symgrad(lambda x: 1.0 if abs(x) < 1e-6 else math.sin(x) / x)

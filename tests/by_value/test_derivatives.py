@@ -158,6 +158,7 @@ def test_sorts_have_the_slopes_of_their_order_at_ties():
         np.testing.assert_array_equal(f.grad(np.ones(3)), weights)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "name",
     ["exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan", "sqrt"],

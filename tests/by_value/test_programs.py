@@ -18,6 +18,7 @@ def case(f, k):
     return pytest.param(f, k, id=f"{f.__name__}-{k}", marks=marks)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("f", "k"), [case(f, k) for f in ALL for k in range(3)])
 def test_value_and_gradient(f, k):
     args = ALL[f][k]

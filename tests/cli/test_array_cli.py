@@ -144,6 +144,7 @@ def findings(name: str) -> list[dict]:
     return found["findings"]
 
 
+@pytest.mark.slow
 def test_elements_are_examined_together(folder: Path) -> None:
     found = findings("energy")
     assert {f["line"] for f in found} == {7}
@@ -156,11 +157,13 @@ def test_elements_are_examined_together(folder: Path) -> None:
     assert at_zero["energy"]["right"] == pytest.approx(value, rel=1e-14)
 
 
+@pytest.mark.slow
 def test_a_guard_around_elements_is_examined(folder: Path) -> None:
     wrong = [f for f in findings("guarded") if f["kind"] == "wrong guard"]
     assert {(f["line"], f["naive"], f["right"]) for f in wrong} == {(20, 1.0, 0.5)}
 
 
+@pytest.mark.slow
 def test_what_a_loop_carries_loses_digits(folder: Path) -> None:
     found = findings("settle")
     assert {f["line"] for f in found} == {26}
@@ -236,6 +239,7 @@ def reductions(folder: Path, name: str) -> list[Finding]:
     return check(found).findings
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "line"), [("square_less_square", 5), ("in_a_loop", 13)])
 def test_a_variance_that_cancels(folder: Path, name: str, line: int) -> None:
     lost = [f for f in reductions(folder, name) if f.output == name]
@@ -247,6 +251,7 @@ def test_a_variance_that_cancels(folder: Path, name: str, line: int) -> None:
     assert abs(found.got - found.right) > 2**-26 * found.right
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("name", "line"),
     [("unit", 21), ("rooted", 25), ("share", 29), ("logarithm", 33), ("standard", 37)],
@@ -271,11 +276,13 @@ def test_names_are_those_of_the_source(folder: Path) -> None:
     assert {n for f in found for n in f.at} == {"total", "len(x)"}
 
 
+@pytest.mark.slow
 def test_sound_functions_with_arrays(folder: Path) -> None:
     for name in ("sound", "ewma", "vector"):
         assert run("check", f"model.py:{name}").output == "no findings in 1 function\n"
 
 
+@pytest.mark.slow
 def test_only_elements_of_some_parameters(folder: Path) -> None:
     assert run("check", "model.py:energy", "--wrt", "x").exit_code == 1
     assert run("check", "model.py:energy", "--wrt", "y").exit_code == 2

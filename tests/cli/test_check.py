@@ -540,6 +540,7 @@ def test_functions_of_three_and_four_variables_within_the_budget() -> None:
         assert result.findings
 
 
+@pytest.mark.slow
 def test_variance_by_moments_and_unit_vectors() -> None:
     def variance(x: np.ndarray) -> float:
         return np.mean(x**2) - np.mean(x) ** 2

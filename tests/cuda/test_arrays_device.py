@@ -415,6 +415,7 @@ def test_products(fake_device):
     np.testing.assert_allclose(f.hessian(HostArray(x)).array, g.hessian(x), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_auto_computes_where_the_arguments_lie(fake_device):
     f = symgrad(energy, target="auto")
     before = count(fake_device)

@@ -103,6 +103,7 @@ def test_value(fake_device: Any, case: Case, dtype: str) -> None:
     check(loop_pipeline.final(value(case)), case, dtype)
 
 
+@pytest.mark.sampled(68)
 @pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("case", WITH_GRADIENT, ids=lambda c: c.name)
 def test_gradient(fake_device: Any, case: Case, dtype: str) -> None:

@@ -340,6 +340,7 @@ def test_pickling(fake_device):
     np.testing.assert_array_equal(f(HostArray(np.ones(2))).array, [3, 3])
 
 
+@pytest.mark.slow
 def test_refusals(fake_device):
     f, x = on_device(h), HostArray(np.ones(3))
     with pytest.raises(ShapeError, match="do not broadcast"):

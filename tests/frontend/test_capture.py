@@ -281,6 +281,7 @@ def test_traced_objects_are_inlined() -> None:
     assert run(program, 2.0) == pytest.approx(6 + math.log(3) + 1)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.floats(-3, 3), st.floats(-3, 3))
 def test_control_flow_agrees_everywhere(x: float, y: float) -> None:

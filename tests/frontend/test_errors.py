@@ -1076,6 +1076,7 @@ hint: make a list of it first
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")
 @pytest.mark.parametrize("name", REFUSED)
 def test_exact_message(name: str) -> None:

@@ -122,6 +122,7 @@ def differences(f, args, k):
     return found
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("f", "args"), CASES, ids=lambda v: getattr(v, "__name__", ""))
 def test_values_and_gradients_are_those_of_plain_python(f, args):
     g = symgrad(f)
@@ -170,6 +171,7 @@ def test_what_is_refused_all_the_same_says_why():
         symgrad(ragged)(np.ones(3000))  # too many elements to trace one by one
 
 
+@pytest.mark.slow
 def test_only_integers_that_must_be_known_are():
     """The others are numbers with derivatives, as in functions that are taken for arrays of any size."""
 

@@ -110,6 +110,7 @@ def test_forward_mode():
     close(jax.hessian(energy)(W), np.diag(6 * W))
 
 
+@pytest.mark.slow
 def test_products_of_linearised_functions_and_their_transposes():
     plain, direction = lambda x, w: jnp.tanh(x @ w), (np.cos(X), np.array([0.5, 2.0]))
     linear, wanted = jax.linearize(layer, X, W)[1], jax.linearize(plain, X, W)[1]
@@ -182,6 +183,7 @@ def test_arguments_that_broadcast():
     close(jax.grad(sinc, 1)(0.0, 2.0), 1.0)
 
 
+@pytest.mark.slow
 def test_rows():
     rows = np.stack([W, 2 * W, 3 * W])
     close(jax.vmap(energy)(rows), (rows**3).sum(1))
@@ -268,6 +270,7 @@ class TestCustomCalls:
         scope["k"] = 5.0
         assert scaled(3.0) == 15.0
 
+    @pytest.mark.slow
     def test_empty_arrays_and_many_elements(self, calls):
         assert jax.jit(sinc)(np.ones(0), 1.0).shape == (0,)
         x = np.linspace(0.5, 1.0, 3_000_000)

@@ -40,6 +40,7 @@ def squares(p, t, y):
 SQUARES, RESIDUALS = symgrad(squares), symgrad(residuals)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("method", [None, "CG", "L-BFGS-B", "TNC", "SLSQP", *(pytest.param(m, marks=pytest.mark.slow) for m in ("Newton-CG", "trust-ncg", "trust-krylov", "trust-exact", "trust-constr"))])  # fmt: skip
 def test_minimize_of_every_method(method):
     with warnings.catch_warnings():
@@ -289,6 +290,7 @@ def test_solve_reads_what_is_assumed(structure, lower):
     assert_allclose(np.sum(by_a * way) + np.sum(by_b), (sides[0] - sides[1]) / 2e-6, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_solve_refuses_what_scipy_refuses():
     singular, b = np.array([[1.0, 2.0], [2.0, 1.0]]), np.ones(2)
     with pytest.raises(np.linalg.LinAlgError):

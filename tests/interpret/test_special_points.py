@@ -103,6 +103,7 @@ def test_slopes_over_a_short_distance_do_not_say_what_is_around_a_thin_band() ->
     assert diagonal.grad(1.3, 1.3) == (0.0, 1.0)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("f", "at", "slope"),
     [
@@ -132,6 +133,7 @@ def clamped(x):
     return math.expm1(d) / d
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("work", [1_000, 30_000, 300_000])
 def test_what_the_budget_leaves_open_is_not_wrong(work: int, monkeypatch) -> None:
     monkeypatch.setattr(module, "WORK", work)

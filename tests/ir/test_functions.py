@@ -135,7 +135,7 @@ def test_ball_agrees_with_sympy(op: Op) -> None:
     assert checked or op.name in OPAQUE
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @having("names")
 def test_ball_agrees_with_the_libraries(op: Op) -> None:
     for name in op.names:
@@ -162,7 +162,7 @@ def test_ball_agrees_with_the_libraries(op: Op) -> None:
         assert compared, name
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(10)
 @every_function
 def test_domain(op: Op) -> None:
     """Outside of the closed domain the ball is nan; inside it is not, but for poles."""
@@ -193,7 +193,7 @@ def difference(op: Op, point: tuple[float, ...], k: int) -> Any:
         return slope if abs(slope) < arb(2) ** 150 else None
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 @having("slope")
 def test_slope_bounds_the_derivative(op: Op) -> None:
     assert op.slope is not None
@@ -268,7 +268,7 @@ SHAPES: tuple[Callable[[Expr], Expr], ...] = (
 )
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(10)
 @having("simplify")
 def test_identities_hold_wherever_their_left_side_is_defined(op: Op) -> None:
     assert op.simplify is not None
@@ -433,7 +433,7 @@ WITH_RULES = [
 ]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("op", WITH_RULES, ids=lambda op: op.name)
 def test_every_rule_agrees_with_differences_by_each_argument(op: Op) -> None:
     """As `differentiate` asks for it, with the condition under which an argument counts."""
@@ -474,6 +474,7 @@ def test_slopes_by_the_value_are_those_by_the_argument(op: Op) -> None:
     assert checked > 1
 
 
+@pytest.mark.sampled(3)
 @having("edges")
 def test_infinite_values_at_edges_have_the_sign_of_those_beside_them(op: Op) -> None:
     """Where a value is infinite for finite arguments, as that of `yv(-1, 0)`, which is not minus infinity."""

@@ -321,6 +321,7 @@ def test_values_that_are_added_where_a_mask_holds() -> None:
         symgrad(f)(s, np.ones(3))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("accuracy", ["high", "fast", "strict"])
 def test_products_of_masks_with_what_is_undefined_have_no_value(accuracy) -> None:
     cases = (

@@ -163,6 +163,7 @@ def test_each_call_by_its_kinds() -> None:
             g(K.astype(narrow), A)
 
 
+@pytest.mark.slow
 def test_lists_and_numbers_that_make_arrays() -> None:
     g = symgrad(listed, wrt="a").grad
     assert g([1, 2], A) == g((1, 2), A) == 4.0
@@ -221,6 +222,7 @@ def every(x, k, a):
     return s + acc
 
 
+@pytest.mark.slow
 def test_numbers_that_are_only_compared() -> None:
     x = np.ones(9)
     f, by_others = symgrad(every), symgrad(every, wrt=("x", "a"))
@@ -245,6 +247,7 @@ def test_numbers_of_python_count_as_floats() -> None:
 h = symgrad(zeros, wrt="a")
 
 
+@pytest.mark.slow
 def test_derivatives_inside_of_functions() -> None:
     def outer(k, b):
         return h.grad(k, b) * b

@@ -516,6 +516,7 @@ def test_static_values_that_are_no_numbers_are_refused_by_name(w: Any) -> None:
         symgrad(lambda x, w: np.sum(x * w), static="w")(V, w)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("w", [1 + 2j, np.array([1 - 1j, 2j, 0.5])])
 def test_static_values_may_be_complex(w: Any) -> None:
     f = symgrad(lambda x, w: np.abs(np.sum(x * w)) ** 2, wrt="x", static="w")

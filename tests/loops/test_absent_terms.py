@@ -62,6 +62,7 @@ def test_masked_elements_have_no_part(level: str) -> None:
     assert by_g == pytest.approx(slope_by_scale(of_chosen, X[MASK], 0.7), rel=1e-9)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("level", ["fast", "high"])
 @pytest.mark.parametrize("f, x", [(running, X), (alignment, np.outer(X + 2, X - 1) ** 2)])
 def test_padding_has_no_part(f: Any, x: Any, level: str) -> None:

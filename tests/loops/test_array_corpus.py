@@ -32,6 +32,7 @@ def _traced(case: Case) -> tuple[LoopProgram, list, list[str], list[int]]:
     return program, [given[n] for n in names], wrt, [names.index(n) for n in wrt]
 
 
+@pytest.mark.slow
 def test_what_applies_to_which_is_what_is_traced() -> None:
     loops = [c for c in CASES if isinstance(captured(c), LoopProgram)]
     assert loops == PROGRAMS

@@ -34,6 +34,7 @@ def distances(a: Any, x: Any) -> Any:
     return total
 
 
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 9, 17])
 @pytest.mark.parametrize("f", [powers, of_rows, distances])
 def test_values_and_slopes(f: Callable[..., Any], n: int) -> None:
@@ -56,6 +57,7 @@ def test_sizes_that_do_not_fit_are_refused_where_the_loop_runs_only() -> None:
     assert g(np.ones((0, 4)), x) == 0.0
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     "shape",
     [(1, 1, 1), (7, 9, 30), (13, 33, 5), (100, 17, 64), (3, 100, 3), (61, 2, 40), (50, 10, 700)],

@@ -44,6 +44,7 @@ def the_one_before(x: Any) -> Any:
     return s
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("f", "slope"), [
     (one_term_more, np.cos(X) + np.array([0, 0, 3.0, 0])),
     (one_term, [0, 24.0, 0, 0]),
@@ -76,6 +77,7 @@ def _the_last_one(x: Any) -> Any:
     return s
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("f", "slope"), [
     (_its_own, 4 * X**3),
     (_the_last_one, [2 * 0.5 * 1.0, 2 * 1.0 * 1.5 + 0.25, 2 * 1.5 * 2.0 + 1.0, 2.25]),
@@ -144,6 +146,7 @@ def _beside_the_diagonal(x: Any) -> Any:
     return y
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "f", [_a_stretch_of_a_row, _a_stretch_of_a_column, _a_diagonal, _beside_the_diagonal]
 )
@@ -162,6 +165,7 @@ def _by_horner(c: Any, x: Any) -> Any:
     return y
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("f", [np.polyval, _by_horner])
 def test_products_with_the_jacobian_of_a_polynomial(f: Callable[..., Any]) -> None:
     """An element of the cotangent of c is a sum over x in a loop over c, and of x over c in one over x."""

@@ -19,6 +19,7 @@ CASES = {
 }
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("accuracy", ["high", "fast", "strict"])
 @pytest.mark.parametrize("name", CASES)
 def test_slopes_of_roots_at_zeros_of_both_signs(name: str, accuracy: str) -> None:

@@ -230,6 +230,7 @@ def softmin(values: Any, g: float) -> np.ndarray:
     return p / p.sum()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("at", FAR)
 def test_slopes_of_smooth_minima(at: tuple[float, ...]) -> None:
     for f, args, want in (
@@ -257,6 +258,7 @@ def test_terms_that_cancel_in_a_branch_leave_nothing(f: Callable[..., Any]) -> N
         np.testing.assert_allclose(slopes, (math.log(2), 0.0), rtol=1e-15)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("at", [(800.0, 800.0), (800.0, 801.0), (-800.0, -801.0), (1e5, 1e5 + 1)])
 def test_exponentials_of_differences(at: tuple[float, float]) -> None:
     a, b = at
@@ -283,6 +285,7 @@ def test_alignment_with_padding() -> None:
     assert by_g == pytest.approx((alignment(d, g + h) - alignment(d, g - h)) / (2 * h), abs=1e-6)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("padded", [(), [(1, 3), (3, 1)], [(1, 1), (3, 0)]])
 def test_alignment_with_infinite_padding(padded: list[tuple[int, int]]) -> None:
     """Padding in the table, and in distances as far as a path is left."""
@@ -316,6 +319,7 @@ def tree(a, b, c):
 MASKED = [(-np.inf, -np.inf, 0.5), (0.5, -np.inf, -np.inf), (-np.inf, 0.5, -np.inf), (-np.inf, 0.5, 0.25)]  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("at", MASKED)
 def test_sums_and_shares_of_masked_exponentials(at: tuple[float, ...]) -> None:
     p = softmin(at, -1.0)
@@ -466,6 +470,7 @@ def worse(f: Callable[..., Any]) -> list[Any]:
     return found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", [*range(3), *(pytest.param(s, marks=pytest.mark.slow) for s in range(3, 150))])  # fmt: skip
 def test_generated_programs(seed: int, tmp_path: Path) -> None:
     text = program(seed)

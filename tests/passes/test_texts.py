@@ -151,7 +151,7 @@ def assert_valid(program: Any) -> None:
 EVERY = [(path.stem, c) for path in sorted(FOLDER.glob("*.ir")) for c in cases_of(path)]
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(("name", "case"), EVERY, ids=[f"{n}-{c.title}" for n, c in EVERY])
 def test_a_pass_gives_the_program_that_is_written(name: str, case: Case, request: Any) -> None:
     found = after(name, case)
@@ -193,6 +193,7 @@ AT_TIES = {"eliminations", "signsquares", "undefined_ties"}
 """Passes that change values where arguments are equal, which those of the last kind are."""
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize(("name", "case"), EVERY, ids=[f"{n}-{c.title}" for n, c in EVERY])
 def test_values_before_and_after_are_equal(name: str, case: Case) -> None:
     """Where the program before has a value, at points of several kinds."""

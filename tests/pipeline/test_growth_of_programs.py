@@ -109,6 +109,7 @@ def nodes(f: Callable[..., Any], args: tuple[Any, ...]) -> int:
     return count
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda s: s.__name__)
 def test_programs_grow_with_their_operations(shape: Any) -> None:
     few, some, many = (nodes(*shape(n)) for n in (4, 8, 16))
@@ -178,6 +179,7 @@ def rows_and_columns(n):
     return f, (0.3,)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "shape",
     [american_put, european_call, neville, by_two, rows_and_columns],
@@ -194,6 +196,7 @@ def test_arrays_that_shrink_are_one_program(shape: Any) -> None:
     np.testing.assert_allclose(np.ravel(made.grad(*args)), slopes, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_arrays_that_shrink_until_nothing_is_left() -> None:
     def f(a):
         u = a * np.arange(30.0)
@@ -205,6 +208,7 @@ def test_arrays_that_shrink_until_nothing_is_left() -> None:
     np.testing.assert_allclose(symgrad(f).grad(0.5), 1.0)
 
 
+@pytest.mark.slow
 def test_arrays_that_shrink_at_a_tie() -> None:
     f, args = american_put(24)  # where the price of one leaf is the strike
     at, h = (100.0, args[1]), 1e-5

@@ -23,6 +23,7 @@ CANCELLED: tuple[Callable[[float], Any], ...] = (
 )
 
 
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("accuracy", ["high", "fast"])
 @pytest.mark.parametrize("f", CANCELLED)
 def test_numbers(f: Callable[[float], Any], accuracy: str) -> None:
@@ -91,6 +92,7 @@ def test_what_math_raises_an_error_for_is_outside_for_all_outputs() -> None:
     assert np.isnan(f(-1.0)).all() and np.isnan(f.jacobian(-1.0)).all()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("f", "at"),
     [

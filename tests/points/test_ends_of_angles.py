@@ -32,6 +32,7 @@ ANGLES = {
 }
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", ANGLES)
 def test_slopes_of_angles_at_their_ends(name):
     f, x = ANGLES[name]
@@ -47,6 +48,7 @@ def test_second_derivatives_at_the_end():
     assert energy.hessian(np.array([-1.0, 0.5]))[0, 0] == pytest.approx(truth, rel=1e-12)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("f", "x", "limit"),
     [
@@ -62,6 +64,7 @@ def test_quotients_of_angles(f, x, limit):
     assert symgrad(lambda t: f(math, t))(x) == pytest.approx(limit, rel=1e-15)
 
 
+@pytest.mark.slow
 def test_sums_over_arrays_and_clips():
     x = np.array([-1.0, 0.5, 1.0])
     square = symgrad(lambda x: np.sum((np.arccos(x) - np.pi) ** 2))
@@ -86,6 +89,7 @@ def bend_of_rows(p):
     return (np.arccos(np.clip(cosine, -1, 1)) - np.pi) ** 2
 
 
+@pytest.mark.slow
 def test_angle_potentials_of_collinear_points():
     place = (1.0, 0.0, 0.0, -1.0, 0.0, 0.0, 1.0)
     energy = symgrad(bend)
@@ -97,6 +101,7 @@ def test_angle_potentials_of_collinear_points():
     assert not rows.grad(line).any()
 
 
+@pytest.mark.slow
 def test_angles_elsewhere_keep_their_literals():
     plain = symgrad(lambda x: math.acos(x) - math.pi)
     assert "read" not in str(plain.report())
@@ -113,6 +118,7 @@ CUTS = {
 }
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", CUTS)
 def test_functions_that_do_not_jump_where_an_angle_does(name: str) -> None:
     function, point, expected = CUTS[name]

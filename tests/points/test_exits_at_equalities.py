@@ -222,6 +222,7 @@ def flat(found):
     return np.concatenate([np.ravel(v) for v in found])
 
 
+@pytest.mark.sampled(21)
 @pytest.mark.parametrize(("f", "args", "slopes"), CASES)
 def test_a_loop_that_ends_at_an_equality_has_the_slope_of_the_function(f, args, slopes):
     with warnings.catch_warnings():
@@ -229,6 +230,7 @@ def test_a_loop_that_ends_at_an_equality_has_the_slope_of_the_function(f, args, 
         assert flat(symgrad(f).grad(*args)) == pytest.approx(slopes, rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_interpolation_at_a_node():
     nodes = np.array([0.0, 1.0, 2.0])
     f = symgrad(barycentric, wrt=("x", "values"))
@@ -237,6 +239,7 @@ def test_interpolation_at_a_node():
     assert by_values == pytest.approx([0, 1, 0])
 
 
+@pytest.mark.slow
 def test_a_jump_has_the_slope_of_the_branch():
     with pytest.warns(GuardWarning):
         found = symgrad(matched_rows).grad(
@@ -245,6 +248,7 @@ def test_a_jump_has_the_slope_of_the_branch():
     assert flat(found) == pytest.approx([2, 4, 0, 0, 0, 0, -2, -4])
 
 
+@pytest.mark.slow
 def test_a_search_has_the_slope_of_what_it_computes():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GuardWarning)
@@ -255,6 +259,7 @@ def test_a_search_has_the_slope_of_what_it_computes():
     assert flat(found) == pytest.approx([3, 3, -2, -3])
 
 
+@pytest.mark.slow
 def test_second_derivatives_where_a_loop_ends():
     (_, _), (by_c, twice) = symgrad(power_series).hessian(C, 0.0)
     assert by_c == pytest.approx([0, 1, 0])
@@ -290,6 +295,7 @@ def geometric(x):
     return total
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("f", "x", "slope"),
     [
@@ -305,6 +311,7 @@ def test_series_until_nothing_changes(f, x, slope):
     assert symgrad(f, accuracy="fast").grad(x) == pytest.approx(slope, rel=1e-12)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("f", [series, series_of_odd, geometric, square_root])
 def test_tests_of_rounding_are_no_points(f, monkeypatch):
     from symdiff.runtime.loops.by_definition import Points

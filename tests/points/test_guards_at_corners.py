@@ -238,6 +238,7 @@ def difference(x, y):
 THIRD = 1 / 3
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("f", "slopes", "bends"),
     [

@@ -148,6 +148,7 @@ linear terms of sin, tanh and the exponential."""
 LONG = ("rotation", "rotation in a branch", "left Jacobian", "rotated", "quaternion", "difference")
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(
     "which", [pytest.param(w, marks=pytest.mark.slow) if w in LONG else w for w in JACOBIANS]
 )
@@ -204,6 +205,7 @@ def test_what_is_no_guard(f: Callable[..., Any], at: tuple[Any, ...]) -> None:
     np.testing.assert_array_equal(found, np.zeros((*np.shape(f(*at)), 3)))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::symdiff.GuardWarning")
 def test_each_element_jumps_or_does_not() -> None:
     want = np.zeros((3, 3))
@@ -269,6 +271,7 @@ def test_inside_of_bands(f: Any) -> None:
     np.testing.assert_allclose(found, {first: FIRST, masked: np.ones(3)}[f], atol=1e-16)
 
 
+@pytest.mark.slow
 def test_the_middle_of_a_band() -> None:
     np.testing.assert_array_equal(symgrad(squared).jacobian(ZERO), np.eye(3))
 

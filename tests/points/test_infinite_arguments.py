@@ -109,6 +109,7 @@ def differences(f, args, k):
     return found
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     ("f", "wrt", "args"),
     [
@@ -136,12 +137,14 @@ def test_tables_and_masks(f, wrt, args):
         np.testing.assert_allclose(slopes, want, rtol=1e-7, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_visits_add_up():
     assert np.sum(symgrad(forward, wrt="logB").grad(A, B, OBS)) == pytest.approx(
         len(OBS), rel=1e-13
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("f", "args", "slopes"),
     [
@@ -161,6 +164,7 @@ def test_numbers(f, args, slopes):
     assert symgrad(f).grad(*args) == pytest.approx(slopes, rel=1e-13, abs=1e-300)
 
 
+@pytest.mark.slow
 def test_second_derivatives_and_directions():
     x = np.array([1.0, -INF, 3.0])
     p, q = 1 / (1 + math.exp(2)), 1 / (1 + math.exp(-2))
@@ -182,6 +186,7 @@ def weighted(x, m, T):
     return np.sum(w * np.where(m < 0, 0.0, x)) / np.sum(w)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("accuracy", ["fast", "high"])
 def test_a_mean_of_which_all_terms_are_left_out_has_no_slopes(accuracy):
     """0/0: neither has the function a value."""

@@ -112,6 +112,7 @@ def test_arrays() -> None:
     assert g.hvp(np.zeros(2), np.array([1.0, 3.0])).tolist() == [2.0, 6.0]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("f", "point", "slope"),
     [

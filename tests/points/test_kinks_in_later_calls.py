@@ -14,6 +14,7 @@ def logs(y: Any) -> Any:
     return np.sum(np.log(1.0 + np.abs(np.maximum(0.0, y - 1))))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("accuracy", ["high", "strict", "certified"])
 @pytest.mark.parametrize("size", [1, 2])
 def test_all_calls_have_the_mean_of_both_sides(accuracy: str, size: int) -> None:

@@ -131,6 +131,7 @@ def test_finite_slopes_that_cancel_have_a_mean():
     assert symgrad(lambda x: np.sqrt(1 + np.max(np.abs(x)))).grad(np.zeros(3)).tolist() == [0.0] * 3
 
 
+@pytest.mark.slow
 def test_pieces_that_an_index_finds_have_the_slope_of_the_piece_that_is_taken():
     line = symgrad(lambda x: np.interp(x, [0.0, 1.0, 2.0], [0.0, 1.0, 4.0]))
     assert line.grad(np.array([0.0, 0.5, 1.0, 2.0])).tolist() == [1.0, 1.0, 3.0, 0.0]

@@ -152,6 +152,7 @@ def test_the_square_of_a_continuous_product() -> None:
     assert s.hessian(0.0) == pytest.approx(2.0, rel=1e-14)
 
 
+@pytest.mark.slow
 def test_kinks_that_do_not_depend_on_each_other_meet_without_a_question() -> None:
     """However many, at one point; those that are computed from others are asked about."""
     rng = np.random.default_rng(3)

@@ -122,6 +122,7 @@ def test_most_points_are_found() -> None:
         assert made(points, [[Term(0, (0,))], [Term(0, (1,))]])[1].all(), f
 
 
+@pytest.mark.slow
 def test_weights_of_directions() -> None:
     f = symgrad(divided)
     x = np.array([0.5, 1.5])
@@ -130,6 +131,7 @@ def test_weights_of_directions() -> None:
     np.testing.assert_allclose(tangent, np.exp(x) / 2 * [3.0, 3.0], rtol=1e-14)
 
 
+@pytest.mark.slow
 def test_elements_are_those_of_numbers() -> None:
     g = symgrad(guarded).grad
     zero, y = np.zeros(5), np.array([0.0, 0.5, 0.0, -0.5, 0.0])

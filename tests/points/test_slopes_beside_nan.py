@@ -55,6 +55,7 @@ def test_numbers_and_elements_have_the_same_slopes() -> None:
         np.testing.assert_array_equal(found, [math.nan, f.grad(0.5), f.grad(3.0)])
 
 
+@pytest.mark.slow
 def test_selections_that_stop_nan_have_the_slopes_of_what_they_take() -> None:
     assert symgrad(lambda x, y: max(x, y)).grad(2.0, math.nan) == (1.0, 0.0)
     assert symgrad(lambda x, y: min(x, y)).grad(2.0, math.nan) == (1.0, 0.0)

@@ -13,6 +13,7 @@ OUTSIDE = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("f", OUTSIDE, ids=lambda f: f.__name__)
 def test_no_slope_outside_of_the_domain(f):
     x = np.array([OUTSIDE[f], 1.5 if f is np.arccosh else 0.5])
@@ -43,6 +44,7 @@ def test_formulas_are_those_of_the_domain():
     assert str(symgrad(lambda x: np.sum(np.log(x))).grad.expr) == "Lambda(k, 1/x[k])"
 
 
+@pytest.mark.slow
 def test_branches_that_are_not_taken_stay_without_slopes():
     f = symgrad(lambda x: np.sum(np.where(x > 0, x * np.log(x), 0.0)))
     assert f.grad(np.array([-1.0, 1.0])).tolist() == [0.0, 1.0]

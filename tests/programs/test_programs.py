@@ -43,7 +43,7 @@ def _parameter(case: Case) -> Any:
     return pytest.param(case, id=name, marks=marks)
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(160)
 @pytest.mark.parametrize("case", [_parameter(c) for c in PROGRAMS])
 def test_value_and_gradient_of_a_program(case: Case) -> None:
     fun = symgrad(case.fun, wrt=case.wrt or None, static=case.static or None)

@@ -219,6 +219,7 @@ def test_nothing_is_ordered_by_addresses():
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_functions_of_passes_are_short() -> None:
     """A function of a pass, of loops or of a pipeline fits on a page."""
     long = [
@@ -261,6 +262,7 @@ def test_imports_at_once_are_found() -> None:
     assert list(imported_at_once(ast.parse(text))) == ["a", "c", "h"]
 
 
+@pytest.mark.slow
 def test_nothing_optional_is_imported_at_the_top() -> None:
     """What extras install is imported where it is needed; importing symdiff needs the core dependencies alone."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

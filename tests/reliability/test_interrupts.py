@@ -104,6 +104,7 @@ assert interrupted
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
 def test_a_function_whose_first_call_was_interrupted_is_usable(tmp_path):
     script = tmp_path / "by_the_user.py"

@@ -125,6 +125,7 @@ def test_errors_go_through(stub: DispatchStub, keywords: dict[str, int]) -> None
             one.call(1, 2, **keywords)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(builtin.float_layout() is None, reason="no builtins")
 def test_python_frees_builtins_whose_owner_the_collector_cleared() -> None:
     stub = DispatchStub(general, 2, keep=False)
@@ -173,6 +174,7 @@ def well(x: float, y: float = 2.0) -> float:
     return (x**2 - 4) / (x - 2) * y
 
 
+@pytest.mark.slow
 def test_functions_are_called_through_it() -> None:
     f = symgrad(well.__wrapped__)
     points = np.array([2.0, 3.0])

@@ -70,6 +70,7 @@ def guarded(x):
     return 0.0 if abs(x) < 1e-12 else (x - math.sin(x)) / x**2
 
 
+@pytest.mark.slow
 def test_a_guard_whose_limit_is_zero() -> None:
     """All of the band differs from it, in relation to itself."""
     f = symgrad(guarded)

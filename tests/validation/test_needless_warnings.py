@@ -25,6 +25,7 @@ def not_at_zero(x, n):
     return 1.0 / x if n != 2 and x > 1 else x
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("f", "args", "value", "want"), [
     (flagged, (2.0, True), 2.0, (1.0, 0.0)),
     (flagged, (2.0, False), 0.0, (0.0, 0.0)),

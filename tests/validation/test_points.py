@@ -160,6 +160,7 @@ def test_second_derivatives(tree: Node, params: dict[str, Any], want: list[list[
     ]
 
 
+@pytest.mark.slow
 def test_source_and_tree_are_one_function() -> None:
     """Plain Python and the evaluation of the tree agree, also at the special point."""
     from tests.validation.points import plain

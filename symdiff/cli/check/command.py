@@ -442,7 +442,8 @@ class _Search:
         if first.kind == NOT_FINITE and not self._is_line(first, point):
             return False
         output = self.examiner.labels.index(first.output)
-        return all(_is(self._fault(point, axis, x, output), first.kind) for x in ELSEWHERE)
+        others = ((*point[:axis], x, *point[axis + 1 :]) for x in ELSEWHERE)
+        return all(_is(self.examiner.faults(p)[output], first.kind) for p in others)
 
     def _is_line(self, first: Finding, point: Point) -> bool:
         """Whether an output is not finite along the axis of a range that was found first."""

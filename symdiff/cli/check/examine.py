@@ -140,7 +140,7 @@ class Examiner:
         proven = self._truth.setdefault(point, {})
         if left := [i for i in of if i not in proven]:
             answers = enumerate(self.truth(point, left))
-            proven.update((i, a) for i, a in answers if i in left or a.status == "exact")
+            proven.update((i, a) for i, a in answers if i in left or a.status != "budget")
         return proven
 
     def _largest(self, i: int, truth: Mapping[int, Answer]) -> float:

@@ -263,9 +263,15 @@ def _formula(e: Expr) -> Expr | None:
 
 
 # ---------------------------------------------------------------------- columns
+def _select(condition: Any, there: Any, other: Any) -> Any:
+    if isinstance(condition, np.ndarray):
+        return np.where(condition, there, other)
+    return there if condition else other
+
+
 _EXACT: Mapping[Op, Callable[..., Any]] = {
     ir.ADD: operator.add, ir.SUB: operator.sub, ir.MUL: operator.mul, ir.DIV: operator.truediv,
-    ir.NEG: operator.neg, ir.ABS: np.abs, ir.WHERE: np.where,
+    ir.NEG: operator.neg, ir.ABS: np.abs, ir.WHERE: _select,
     f.FLOOR: lambda x: np.floor(x) + 0.0, f.CEIL: lambda x: np.ceil(x) + 0.0,
     f.TRUNC: lambda x: np.trunc(x) + 0.0, f.ROUND: lambda x: np.rint(x) + 0.0,
     f.MAXIMUM: np.maximum, f.LARGER: np.maximum, f.MINIMUM: np.minimum, f.SMALLER: np.minimum,
@@ -276,41 +282,63 @@ _EXACT: Mapping[Op, Callable[..., Any]] = {
 
 
 def evaluable(roots: Sequence[Expr], exactly: bool = False) -> bool:
-    """Whether `columns_of` has these nodes; with `exactly`, only arithmetic and selections."""
+    """Whether `Columns` has these nodes; with `exactly`, only arithmetic and selections."""
     return all(
         not e.args or e.op in _EXACT or (is_plain(e) and not exactly) for e in ir.topological(roots)
     )
 
 
+class Columns:
+    """Doubles of plain nodes and of conditions at points, as plain Python computes them; at one point as numbers.
+
+    Parameters
+    ----------
+    roots : these nodes.
+    params : the variables, in the order of the points.
+    """
+
+    def __init__(self, roots: Sequence[Expr], params: Sequence[Expr]) -> None:
+        order = [e for e in ir.topological(roots) if e not in set(params)]
+        leaves, inner = [e for e in order if not e.args], [e for e in order if e.args]
+        places = {e: k for k, e in enumerate((*params, *leaves, *inner))}
+        self._known = list(map(_constant, leaves))
+        self._steps = [(_on_doubles(e.op), [places[a] for a in e.args]) for e in inner]
+        self._roots = [places[e] for e in roots]
+
+    def __call__(self, points: np.ndarray[Any, Any]) -> list[Any]:
+        """The doubles of all points, or one for all."""
+        values = [*(points[0] if len(points) == 1 else points.T), *self._known]
+        with np.errstate(all="ignore"):
+            for function, args in self._steps:
+                values.append(function(*[values[a] for a in args]))
+        return [values[k] for k in self._roots]
+
+
 def columns_of(
-    roots: Sequence[Expr], params: Sequence[Expr], points: np.ndarray[Any, Any],
-    order: Sequence[Expr] | None = None,
-) -> list[Any]:  # fmt: skip
-    """Doubles of plain nodes and of conditions at points, as plain Python computes them. `order`: what they are computed
-    from, children first."""
-    values: dict[Expr, Any] = {p: points[:, k] for k, p in enumerate(params)}
-    with np.errstate(all="ignore"):
-        for e in ir.topological(roots) if order is None else order:
-            if e in values:
-                continue
-            args = [values[a] for a in e.args]
-            if not e.args:
-                known = e.value if e.op in (ir.BOOL, ir.CONST) else in_doubles(e.op)()
-                values[e] = known if e.op is ir.BOOL else np.float64(float(known))
-            else:
-                values[e] = _applied(e, args)
-    return [values[e] for e in roots]
+    roots: Sequence[Expr], params: Sequence[Expr], points: np.ndarray[Any, Any]
+) -> list[Any]:
+    """The same, where that is asked once."""
+    return Columns(roots, params)(points)
 
 
-def _applied(e: Expr, args: Sequence[Any]) -> Any:
-    op = real_op(e.op)
-    function = _EXACT.get(op)
+def _constant(e: Expr) -> Any:
+    known = e.value if e.op in (ir.BOOL, ir.CONST) else in_doubles(e.op)()
+    return known if e.op is ir.BOOL else np.float64(float(known))
+
+
+def _on_doubles(operation: Op) -> Callable[..., Any]:
+    """An operation on doubles and on arrays of these."""
+    function = _EXACT.get(op := real_op(operation))
     if function is None:
         one = in_doubles(op)
-        arrays = np.broadcast_arrays(*args)
-        found = [one(*map(float, a)) for a in zip(*(x.ravel() for x in arrays), strict=True)]
-        value = np.array(found).reshape(arrays[0].shape)
-    else:
-        value = function(*args)
-    single = e.op.name.startswith(PREFIX + SINGLE)
-    return np.float64(np.float32(value)) if single else value
+
+        def function(*args: Any) -> Any:
+            arrays = np.broadcast_arrays(*args)
+            if not arrays[0].shape:
+                return np.float64(one(*map(float, args)))
+            found = [one(*map(float, a)) for a in zip(*(x.ravel() for x in arrays), strict=True)]
+            return np.array(found).reshape(arrays[0].shape)
+
+    if not operation.name.startswith(PREFIX + SINGLE):
+        return function
+    return lambda *args: np.float64(np.float32(function(*args)))

@@ -6,10 +6,13 @@ Python's own, and views and indices NumPy's. What was computed is differentiated
 
 `reals`           the scalars, and the record of a run
 `elementary`      functions of math, NumPy and SciPy of scalars, by the table of `symdiff.ir.functions`
+`complex_scalars` complex numbers, as pairs of scalars
 `ties`            max and min, with the mean of the slopes at ties
-`arrays`          arrays of scalars
+`arrays`          arrays of scalars and of complex numbers
 `array_functions` functions of arrays that NumPy writes in C
 `matrices`        linear algebra by elimination
+`composed_functions` functions in terms of others, as the compiler has them
+`fast_transforms` discrete Fourier transforms
 `jacobi_rotations` eigenvalues, singular values and least squares
 `roots_and_integrals` of functions, that SciPy computes in compiled code
 `redirected_names` what math, NumPy and SciPy are called in the user's modules during a run

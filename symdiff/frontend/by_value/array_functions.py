@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import bisect
-import itertools
 import math
 import statistics
 from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.by_value.arrays import lifted, objects, on_ufunc, plain
+from symdiff.frontend.by_value.arrays import ComplexArray, lifted, objects, on_ufunc, plain
 from symdiff.frontend.by_value.elementary import FUNCTIONS, library
-from symdiff.frontend.by_value.reals import RECORD, Real, raw, refuse, value_of
+from symdiff.frontend.by_value.reals import Real, refuse, value_of
 
 
 def _array(a: Any) -> Any:
@@ -36,9 +35,23 @@ def _mean(
 def _average(a: Any, axis: Any = None, weights: Any = None, **options: Any) -> Any:
     if weights is None and not options:
         return _mean(a, axis)
-    if axis is not None or options:
-        raise refuse("weighted averages along axes, in a function that is run by values")
-    return np.sum(_array(a) * weights) / np.sum(weights)
+    if options:
+        raise refuse("options of an average, in a function that is run by values")
+    a, weights = _array(a), _array(weights)
+    if weights.shape != a.shape:
+        weights = weights.reshape([-1 if k == axis % a.ndim else 1 for k in range(a.ndim)])
+    return np.sum(a * weights, axis=axis) / np.sum(weights, axis=axis)
+
+
+def squares(a: Any) -> Any:
+    """The squares of the sizes of elements."""
+    return a.real * a.real + a.imag * a.imag if type(a) is ComplexArray else a * a
+
+
+def _angle(z: Any, deg: bool = False) -> Any:
+    z = _array(z)
+    found = np.arctan2(z.imag, z.real)
+    return found * (180 / math.pi) if deg else found
 
 
 def _variance(
@@ -51,7 +64,7 @@ def _variance(
     apart = a - _mean(a, axis, keepdims=True)
     axes = range(a.ndim) if axis is None else np.atleast_1d(axis)
     n = int(np.prod([a.shape[k] for k in axes]))
-    return np.sum(apart * apart, axis=axis, keepdims=keepdims) / np.float64(n - ddof)
+    return np.sum(squares(apart), axis=axis, keepdims=keepdims) / np.float64(n - ddof)
 
 
 def _deviation(*args: Any, **kwargs: Any) -> Any:
@@ -99,6 +112,8 @@ def _isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool
 
 def doubles(a: Any) -> Any:
     """The doubles of an array of scalars."""
+    if type(a) is ComplexArray:
+        return doubles(a.real) + 1j * doubles(a.imag)
     if type(a) is Real:
         return value_of(a)
     return np.frompyfunc(value_of, 1, 1)(objects(a)).astype(float) if np.ndim(a) else a
@@ -120,32 +135,6 @@ def _softmax(a: Any, axis: Any = None) -> Any:
     return terms / np.sum(terms, axis=axis, keepdims=True)
 
 
-def _sorted(a: Any) -> list[Any]:
-    """The elements of an array in their order."""
-    items = sorted(_array(a).ravel(), key=raw)
-    for x, y in itertools.pairwise(items):
-        RECORD.order(x, y)
-    return items
-
-
-def _quantile(a: Any, q: Any, axis: Any = None, **options: Any) -> Any:
-    """By linear interpolation between the sorted elements."""
-    if axis is not None or options or np.ndim(q):
-        raise refuse("quantiles along axes, in a function that is run by values")
-    items = _sorted(a)
-    h = (len(items) - 1) * q
-    i = min(int(h), len(items) - 1)
-    return items[i] + (items[min(i + 1, len(items) - 1)] - items[i]) * (h - i)
-
-
-def _median(a: Any, axis: Any = None, **options: Any) -> Any:
-    if axis is not None or options:
-        raise refuse("medians along axes, in a function that is run by values")
-    items = _sorted(a)
-    n = len(items)
-    return items[n // 2] if n % 2 else 0.5 * (items[n // 2 - 1] + items[n // 2])
-
-
 def _by_doubles(function: Any) -> Any:
     """A function whose results are indices: those of the doubles."""
     return lambda a, *args, **kwargs: function(doubles(a), *args, **kwargs)
@@ -158,6 +147,16 @@ def _reduction(ufunc: Any) -> Any:
         return on_ufunc(ufunc, "reduce", (_array(a),), {"axis": axis, **options})
 
     return reduce
+
+
+def _fitted(x: Any, y: Any, deg: int, **options: Any) -> Any:
+    """`np.polyfit`."""
+    if any(v is not None and v is not False for v in options.values()):
+        raise refuse(
+            f"options {', '.join(options)} of polyfit, in a function that is run by values"
+        )
+    columns = np.vander(_array(x), deg + 1)
+    return np.linalg.lstsq(_array(columns), _array(y), rcond=None)[0]
 
 
 def _search(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
@@ -198,19 +197,21 @@ FUNCTIONS.update(
         np.average: _average,
         np.var: _variance,
         np.std: _deviation,
+        np.real: lambda a: _array(a).real,
+        np.imag: lambda a: _array(a).imag,
+        np.angle: _angle,
+        np.vdot: lambda a, b: np.dot(np.conj(np.ravel(_array(a))), np.ravel(_array(b))),
+        np.polyfit: _fitted,
         np.interp: _interp,
         np.clip: _clip,
         np.round: _round,
         np.around: _round,
         np.isclose: _isclose,
         np.allclose: lambda *args, **kwargs: bool(np.all(_isclose(*args, **kwargs))),
-        np.quantile: _quantile,
-        np.percentile: lambda a, q, axis=None, **options: _quantile(a, q / 100.0, axis, **options),
-        np.median: _median,
+        np.sum: _reduction(np.add),
+        np.prod: _reduction(np.multiply),
         np.max: _reduction(np.maximum),
         np.min: _reduction(np.minimum),
-        np.nanmax: _reduction(np.fmax),
-        np.nanmin: _reduction(np.fmin),
         np.searchsorted: _search,
         np.argsort: _by_doubles(np.argsort),
         np.argmax: _by_doubles(np.argmax),

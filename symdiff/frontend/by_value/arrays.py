@@ -1,4 +1,4 @@
-"""Arrays of scalars: object arrays, whose views and indices are NumPy's own, with the rules of float64."""
+"""Arrays of scalars: object arrays, whose views and indices are NumPy's own, with the rules of float64 or complex128."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from symdiff.frontend.by_value.complex_scalars import PAIRS, Complex, as_pair
 from symdiff.frontend.by_value.elementary import BOOLEAN, FUNCTIONS
-from symdiff.frontend.by_value.reals import Real, refuse
+from symdiff.frontend.by_value.reals import NUMBERS, Real, refuse
 from symdiff.frontend.by_value.ties import INITIAL
 
 BY_OPERATORS = frozenset((
@@ -39,6 +40,8 @@ class RealArray(_Array):  # type: ignore[misc]
         kind = np.dtype(object if dtype is object else dtype).kind
         if kind in "fO":
             return self.copy()
+        if kind == "c":
+            return pairs(self)
         cast = bool if kind == "b" else int
         items = [cast(x) for x in plain(self).ravel()]
         return np.array(items, np.dtype(dtype)).reshape(self.shape)
@@ -49,6 +52,8 @@ class RealArray(_Array):  # type: ignore[misc]
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(key, RealArray):
             key = plain(key)
+        if isinstance(value, ComplexArray) and not isinstance(self, ComplexArray):
+            raise refuse("complex numbers are stored in an array of real ones")
         if isinstance(value, np.ndarray):
             value = plain(floats(value))
         elif isinstance(value, (list, tuple)):
@@ -82,6 +87,48 @@ class RealArray(_Array):  # type: ignore[misc]
     def dot(self, other: Any, out: Any = None) -> Any:
         return np.dot(self, other)
 
+    def conj(self) -> Any:
+        return self
+
+    conjugate = conj
+    real = property(lambda self: self)
+    imag = property(lambda self: np.zeros(self.shape))
+
+
+class ComplexArray(RealArray):
+    """An array of complex numbers and of np.complex128."""
+
+    dtype = property(lambda self: np.dtype(complex))
+
+    def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:
+        if np.dtype(dtype).kind not in "cO":
+            raise refuse("complex numbers as real ones, of which NumPy warns")
+        return self.copy()
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(value, (np.ndarray, list, tuple)):
+            value = plain(pairs(objects(value)))
+        else:
+            value = as_pair(value)
+        np.ndarray.__setitem__(self, plain(key) if isinstance(key, RealArray) else key, value)
+
+    def conj(self) -> Any:
+        return np.conjugate(self)
+
+    conjugate = conj
+
+    def _part(self, name: str) -> Any:
+        """The real or imaginary parts; what is stored in them is not seen here, and refused as another result."""
+        return floats(np.frompyfunc(lambda z: getattr(z, name), 1, 1)(plain(self)))
+
+    def _set_part(self, name: str, value: Any) -> None:
+        parts = {"real": self.real, "imag": self.imag}
+        parts[name][...] = value
+        np.ndarray.__setitem__(self, ..., np.frompyfunc(Complex, 2, 1)(*map(plain, parts.values())))
+
+    real = property(lambda self: self._part("real"), lambda self, v: self._set_part("real", v))
+    imag = property(lambda self: self._part("imag"), lambda self, v: self._set_part("imag", v))
+
 
 def _as_float(x: Any) -> Any:
     return x if type(x) is Real else np.float64(x)
@@ -97,7 +144,7 @@ def true_kind(array: np.ndarray) -> str:
 
 def floats(array: Any) -> Any:
     """An array whose elements are scalars or np.float64."""
-    if type(array) is RealArray or not isinstance(array, np.ndarray):
+    if isinstance(array, RealArray) or not isinstance(array, np.ndarray):
         return array
     if not array.ndim:
         found = np.empty((), object)
@@ -106,10 +153,18 @@ def floats(array: Any) -> Any:
     return _floats(array).view(RealArray)
 
 
+_pairs = np.frompyfunc(as_pair, 1, 1)
+
+
+def pairs(array: Any) -> Any:
+    """An array whose elements are complex numbers."""
+    return _pairs(plain(array)).view(ComplexArray) if np.ndim(array) else as_pair(array[()])
+
+
 def plain(x: Any) -> Any:
     """Arrays as NumPy has them, in arguments that nest."""
     kind = type(x)
-    if kind is RealArray:
+    if kind is RealArray or kind is ComplexArray:
         return x.view(np.ndarray)
     if kind is list or kind is tuple:
         return kind([plain(v) for v in x])
@@ -120,31 +175,37 @@ def objects(x: Any) -> Any:
     """Something as an object array."""
     if isinstance(x, np.ndarray):
         return plain(x)
-    found = np.asarray(plain(x) if not isinstance(x, Real) else x, dtype=object)
+    found = np.asarray(plain(x), dtype=object)
     return found.view(np.ndarray)
 
 
 def lifted(x: Any) -> Any:
     """What NumPy returns, with arrays of scalars as such."""
     kind = type(x)
-    if kind is RealArray or kind is Real:
-        return x if kind is Real or x.ndim else x.view(np.ndarray)[()]
+    if kind is RealArray or kind is ComplexArray:
+        return x if x.ndim else x.view(np.ndarray)[()]
     if kind is tuple or kind is list:
         return kind([lifted(v) for v in x])
     if not isinstance(x, np.ndarray):
         return x
     stored = true_kind(x)
-    if stored == "f":
-        return floats(x) if x.ndim else x[()]
+    if stored in "fc":
+        return (floats if stored == "f" else pairs)(x) if x.ndim else x[()]
     if stored != "O":
         return x
     if not x.ndim:
         return x[()]
     if all(isinstance(e, (Real, float, np.floating)) or type(e) is int for e in x.flat):
         return x.view(RealArray)
+    kinds = set(map(type, x.flat))
+    if not kinds.isdisjoint(PAIRS) and kinds <= _IN_COMPLEX:
+        return pairs(x)
     if x.size and all(isinstance(e, (bool, np.bool_)) for e in x.flat):
         return x.astype(bool)
     return x
+
+
+_IN_COMPLEX = frozenset((*PAIRS, Real, *NUMBERS))
 
 
 def boxed(x: Any) -> Any:
@@ -162,6 +223,12 @@ def on_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: dict[str, A
         out, inputs = inputs[ufunc.nin :], inputs[: ufunc.nin]
     for key in ("dtype", "casting", "order"):
         kwargs.pop(key, None)
+    if ufunc.types == [f"{'O' * ufunc.nin}->{'O' * ufunc.nout}"]:  # made of a Python function
+        return lifted(getattr(ufunc, method)(*map(plain, inputs), **kwargs))
+    if ufunc.signature and ufunc in FUNCTIONS:
+        return FUNCTIONS[ufunc](*inputs, **kwargs)
+    if ufunc.signature and ufunc is not np.matmul:
+        raise refuse(f"np.{ufunc.__name__} in a function that is run by values")
     if ufunc not in FUNCTIONS and ufunc not in BY_OPERATORS:
         raise refuse(f"np.{ufunc.__name__} in a function that is run by values")
     args = [
@@ -171,7 +238,9 @@ def on_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: dict[str, A
     if method == "__call__" and not kwargs and not any(isinstance(a, np.ndarray) for a in args):
         found = FUNCTIONS[ufunc](*args)
     else:
-        args = [boxed(a) if type(a) is Real else a for a in args]
+        args = [boxed(a) if type(a) is Real or type(a) is Complex else a for a in args]
+        if method in ("at", "reduceat"):
+            args[1] = plain(inputs[1])
         if method == "at":
             _fold(ufunc).at(*args)
             return None
@@ -199,7 +268,7 @@ def _of_arrays(ufunc: Any, method: str, args: list[Any], kwargs: dict[str, Any],
             return _where(ufunc, args, kwargs.pop("where"), out)
         if kwargs["where"].all():
             del kwargs["where"]
-        elif repr(kwargs.get("initial", "<no value>")) == "<no value>":
+        elif repr(kwargs.get("initial", np._NoValue)) == "<no value>":
             kwargs["initial"] = INITIAL.get(ufunc, 0.0)
     if method == "__call__":
         if ufunc in BY_OPERATORS:
@@ -220,7 +289,7 @@ def _of_scalar(self: Real, ufunc: Any, method: str, *inputs: Any, **kwargs: Any)
     return on_ufunc(ufunc, method, inputs, kwargs)
 
 
-Real.__array_ufunc__ = _of_scalar
+Real.__array_ufunc__ = Complex.__array_ufunc__ = _of_scalar
 
 
 def _where(ufunc: Any, args: list[Any], where: Any, out: Any) -> Any:

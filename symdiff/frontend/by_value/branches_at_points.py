@@ -18,7 +18,8 @@ import numpy as np
 
 from symdiff.errors import UnsupportedError
 from symdiff.frontend.by_value import outputs
-from symdiff.frontend.by_value.arrays import RealArray, floats
+from symdiff.frontend.by_value.arrays import RealArray, lifted
+from symdiff.frontend.by_value.complex_scalars import Complex
 from symdiff.frontend.by_value.reals import (
     OPERATIONS,
     SIDED,
@@ -171,7 +172,7 @@ def _on_all_sides(
 
 
 def _numbers(result: Any) -> list[Any]:
-    return [x for leaf in outputs.leaves(result) for x in outputs.elements(leaf)]
+    return [x for leaf in outputs.leaves(result) for x in outputs.parts(leaf)]
 
 
 def _alike(a: Any, b: Any) -> bool:
@@ -189,10 +190,13 @@ def _mapped(result: Any, change: Callable[[Any], Any]) -> Any:
 
     def of_leaf(leaf: Any) -> Any:
         if not isinstance(leaf, np.ndarray):
-            return change(leaf)
+            return of_item(leaf)
         found = np.empty(leaf.shape, object)
-        found.reshape(-1)[:] = [change(x) for x in outputs.elements(leaf)]
-        return floats(found)
+        found.reshape(-1)[:] = [of_item(x) for x in outputs.elements(leaf)]
+        return lifted(found)
+
+    def of_item(x: Any) -> Any:
+        return Complex(change(x.real), change(x.imag)) if outputs.is_complex(x) else change(x)
 
     return outputs.mapped(result, of_leaf)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.by_value.reals import RECORD, Real, made, raw, value_of
+from symdiff.frontend.by_value.reals import COMPLEX, RECORD, Real, made, raw, value_of
 from symdiff.frontend.by_value.ties import ELEMENTWISE
 from symdiff.ir import OPS, POW
 from symdiff.ir.functions import TABLE
@@ -101,6 +101,16 @@ def _tested(test: Function, x: Real) -> bool:
     return bool(test(x.v))
 
 
+def _parts(x: Real) -> Any:
+    whole = float(int(x))
+    return x - whole, whole
+
+
+def _scaled(exponent: Any, x: Real) -> Any:
+    """The mantissa and the exponent."""
+    return x * 0.5**exponent, exponent
+
+
 def _fill_shorthands() -> None:
     degrees, radians = 180 / math.pi, math.pi / 180
     shorthands: list[tuple[Any, Function]] = [
@@ -117,7 +127,10 @@ def _fill_shorthands() -> None:
         (np.radians, lambda x: x * radians),
         (np.deg2rad, lambda x: x * radians),
         (math.radians, lambda x: x * radians),
-        (math.modf, lambda x: (x - float(int(x)), float(int(x)))),
+        (math.modf, _parts),
+        (np.modf, _parts),
+        (math.frexp, lambda x: _scaled(math.frexp(value_of(x))[1], x)),
+        (np.frexp, lambda x: _scaled(np.frexp(value_of(x))[1], x)),
     ]
     for module in (math, np):
         for name in ("isnan", "isfinite", "isinf"):
@@ -205,6 +218,8 @@ def _two_numbers(f: Function) -> Function:
         return f(a, b)  # the operators of np.float64 ask those of the scalar
 
     def reflected(a: Any, b: Any) -> Any:
+        if type(b) is Real and type(a) in COMPLEX:
+            return f(a, b.as_complex())
         if type(b) is Real and type(a) is not Real:
             mirrored = getattr(Real, _MIRRORED[f])(b, np.float64(a))
             return fun(a, b) if mirrored is NotImplemented else mirrored

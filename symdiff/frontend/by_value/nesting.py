@@ -114,6 +114,8 @@ class Derivation:
 
     def gradient(self, result: Any, by: Sequence[str]) -> Any:
         """Of a single number."""
+        if any(map(outputs.is_complex, outputs.leaves(result))):
+            raise UnsupportedError("the gradient of a complex number", hint="use jacobian")
         roots = [x for leaf in outputs.leaves(result) for x in outputs.elements(leaf)]
         if len(roots) != 1 or isinstance(result, (list, tuple, dict)):
             raise UnsupportedError(
@@ -126,6 +128,8 @@ class Derivation:
         by = self.arguments.real_ones(by)
 
         def of_leaf(leaf: Any) -> Any:
+            if outputs.is_complex(leaf):
+                return _joined(of_leaf(leaf.real), of_leaf(leaf.imag))
             rows = [self._slopes([x], [1.0], by) for x in outputs.elements(leaf)]
             shape = np.shape(leaf)
 
@@ -157,6 +161,8 @@ class Derivation:
         """The tangents of a result."""
 
         def of_leaf(leaf: Any) -> Any:
+            if outputs.is_complex(leaf):
+                return _joined(of_leaf(leaf.real), of_leaf(leaf.imag))
             items = pushed_forward(outputs.elements(leaf), tangents, self.record)
             return self._shaped(items, np.shape(leaf), isinstance(leaf, np.ndarray))
 
@@ -195,12 +201,25 @@ class Derivation:
         leaves, given = outputs.leaves(result), outputs.leaves(vector)
         if len(leaves) != len(given):
             raise UnsupportedError(f"there are {len(given)} cotangents for {len(leaves)} results")
+        if any(map(outputs.is_complex, leaves)):
+            raise UnsupportedError(
+                "cotangents of complex numbers, of a function that is run by values"
+            )
         roots, seeds = [], []
         for leaf, c in zip(leaves, given, strict=True):
             _must_fit(c, leaf, "a cotangent")
             roots += outputs.elements(leaf)
             seeds += outputs.elements(_spread(c, np.shape(leaf)))
         return self.pullback(roots, seeds, by)
+
+
+def _joined(real: Any, imag: Any) -> Any:
+    """Derivatives of both parts, nested alike."""
+    if isinstance(real, (tuple, list)):
+        return type(real)(map(_joined, real, imag))
+    if isinstance(real, dict):
+        return {k: _joined(v, imag[k]) for k, v in real.items()}
+    return real + 1j * imag
 
 
 def _must_fit(given: Any, whose: Any, what: str) -> None:

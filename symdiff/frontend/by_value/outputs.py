@@ -11,6 +11,7 @@ import numpy as np
 
 from symdiff.errors import UnsupportedError
 from symdiff.frontend.by_value.arrays import lifted, plain, true_kind
+from symdiff.frontend.by_value.complex_scalars import PAIRS, double
 from symdiff.frontend.by_value.reals import NUMBERS, Real, raw
 
 TOLERANCE = 1e-9
@@ -31,9 +32,9 @@ def mapped(result: Any, leaf: Callable[[Any], Any]) -> Any:
         for name in names:
             object.__setattr__(made, name, mapped(getattr(result, name), leaf))
         return made
-    if isinstance(result, np.ndarray) and true_kind(result) in "fiubO":
+    if isinstance(result, np.ndarray) and true_kind(result) in "fiubcO":
         return leaf(lifted(result))
-    if type(result) is Real or type(result) in NUMBERS:
+    if type(result) is Real or type(result) in NUMBERS or type(result) in PAIRS:
         return leaf(result)
     raise UnsupportedError(f"a result is of the class {type(result).__name__}, which is no number")
 
@@ -50,6 +51,18 @@ def elements(leaf: Any) -> list[Any]:
     return list(plain(leaf).ravel()) if isinstance(leaf, np.ndarray) else [leaf]
 
 
+def is_complex(leaf: Any) -> bool:
+    """Whether a leaf is a complex number or an array of them."""
+    return type(leaf) in PAIRS or (isinstance(leaf, np.ndarray) and leaf.dtype.kind == "c")
+
+
+def parts(leaf: Any) -> list[Any]:
+    """The real numbers of a leaf."""
+    if not is_complex(leaf):
+        return elements(leaf)
+    return [part for z in elements(leaf) for part in (z.real, z.imag)]
+
+
 def mapped_items(array: Any, item: Callable[[Any], str]) -> str:
     """An array as nested lists of texts."""
     if not array.ndim:
@@ -61,6 +74,9 @@ def mapped_items(array: Any, item: Callable[[Any], str]) -> str:
 
 def doubles(leaf: Any) -> Any:
     """A leaf in doubles."""
+    if is_complex(leaf):
+        found = np.array([complex(double(z)) for z in elements(leaf)]).reshape(np.shape(leaf))
+        return found if isinstance(leaf, np.ndarray) else complex(found)
     if type(leaf) is Real:
         return float(leaf.v)
     if not isinstance(leaf, np.ndarray) or true_kind(leaf) != "O":
@@ -80,11 +96,19 @@ def agree(run: Any, python: Any) -> bool:
         names = [f.name for f in dataclasses.fields(python)]
         same = type(run) is type(python)
         return bool(same and all(agree(getattr(run, n), getattr(python, n)) for n in names))
+    if isinstance(python, np.ndarray) and not python.ndim:
+        python = python[()]
     if isinstance(python, np.ndarray):
         if not isinstance(run, np.ndarray) or run.shape != python.shape:
             return False
+        if is_complex(run) is not is_complex(python):
+            return False
         size = float(np.max(np.abs(python[np.isfinite(python)]), initial=0.0))
-        return all(_close(raw(a), b, size) for a, b in zip(elements(run), python.flat, strict=True))
+        return all(_close(raw(a), b, size) for a, b in zip(parts(run), parts(python), strict=True))
+    if is_complex(run) and is_complex(python):
+        return all(
+            _close(raw(a), b, abs(python)) for a, b in zip(parts(run), parts(python), strict=True)
+        )
     if type(run) is Real or type(run) in NUMBERS:
         return type(python) in NUMBERS and _close(raw(run), python, 0.0)
     return False
@@ -106,4 +130,4 @@ def _close(a: Any, b: Any, size: float) -> bool:
 
 def finite(result: Any) -> bool:
     """Whether all numbers of a result are finite."""
-    return all(math.isfinite(raw(x)) for leaf in leaves(result) for x in elements(leaf))
+    return all(math.isfinite(raw(x)) for leaf in leaves(result) for x in parts(leaf))

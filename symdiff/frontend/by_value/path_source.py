@@ -63,6 +63,8 @@ def path_source(
     ------
     NoSource : if it has none.
     """
+    if any(map(outputs.is_complex, outputs.leaves(result))):
+        raise NoSource
     roots = [x for leaf in outputs.leaves(result) for x in outputs.elements(leaf)]
     if not any(type(x) is Real for x in roots):
         raise NoSource

@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import Callable
 from types import FrameType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,6 +30,7 @@ NUMBERS = frozenset((
     np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
 ))  # fmt: skip
 """The classes of numbers that operations take beside scalars."""
+COMPLEX = frozenset((complex, np.complex128, np.complex64))
 
 _OWN = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 _PYTHON = os.path.dirname(os.__file__) + os.sep
@@ -142,10 +143,11 @@ def value_of(x: Any) -> Any:
     return x.v
 
 
-def made(value: Any, op: Any, *args: Any) -> Real:
+def made(value: Any, op: Any, *args: Any) -> Any:
     """The scalar that an operation gives."""
-    if type(value) is not float and isinstance(value, (complex, np.complexfloating)):
-        raise refuse("a complex number of real values, in a function that is run by values")
+    if type(value) is complex:  # a negative number to a broken power
+        base, exponent = args
+        return (base if type(base) is Real else made(base, VAR)).as_complex() ** exponent
     found = object.__new__(Real)
     found.v, found.op, found.args = value, op, args
     RECORD.count = found.n = RECORD.count + 1
@@ -154,7 +156,7 @@ def made(value: Any, op: Any, *args: Any) -> Real:
     return found
 
 
-def variable(value: Any) -> Real:
+def variable(value: Any) -> Any:
     """A scalar of an argument."""
     return made(value, VAR)
 
@@ -167,12 +169,16 @@ def _binary(op: Any, f: Callable[[Any, Any], Any]) -> Any:
         try:
             if kind is Real:
                 return made(f(self.v, other.v), op, self, other)
+            if kind in COMPLEX:
+                return f(self.as_complex(), other)
             return made(f(self.v, other), op, self, other) if kind in NUMBERS else NotImplemented
         except ArithmeticError:
             RECORD.special = True  # if the function catches it
             raise
 
     def reflected(self: Real, other: Any) -> Any:
+        if type(other) in COMPLEX:
+            return f(other, self.as_complex())
         if type(other) not in NUMBERS:
             return NotImplemented
         try:
@@ -251,6 +257,7 @@ class Real:
     args: tuple[Any, ...]
     n: int
     __array_ufunc__: Callable[..., Any]  # see `arrays`, which imports this
+    as_complex: ClassVar[Callable[[Any], Any]]  # see `complex_scalars`
 
     __array_priority__ = 1000
     __add__, __radd__ = _binary(ADD, operator.add)
@@ -282,13 +289,13 @@ class Real:
         RECORD.hashed = id(self)
         return hash(value_of(self))
 
-    def __neg__(self) -> Real:
+    def __neg__(self) -> Any:
         return made(-self.v, NEG, self)
 
     def __pos__(self) -> Real:
         return self
 
-    def __abs__(self) -> Real:
+    def __abs__(self) -> Any:
         return made(abs(self.v), ABS, self)
 
     def __mod__(self, other: Any) -> Any:
@@ -328,7 +335,7 @@ class Real:
         raise refuse("compiled code asks for the double of a number that has a derivative")
 
     def __complex__(self) -> complex:
-        raise refuse("complex numbers in a function that is run by values")
+        raise refuse("compiled code asks for the double of a number that has a derivative")
 
     def __copy__(self) -> Real:
         return self
@@ -384,7 +391,7 @@ def same_formula(a: Real, b: Real) -> bool:
     return True
 
 
-def _remainder(a: Any, b: Any) -> Real:
+def _remainder(a: Any, b: Any) -> Any:
     """a % b with Python's own rounding; its slopes are those of a - b * (a // b)."""
     if raw(b) == 0:
         RECORD.special = True

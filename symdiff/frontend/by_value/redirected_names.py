@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import itertools
 import math
 import sys
 import types
@@ -20,12 +21,15 @@ import numpy as np
 
 from symdiff.frontend.by_value import (
     array_functions,
+    composed_functions,
+    fast_transforms,
     jacobi_rotations,
     matrices,
     roots_and_integrals,
     ties,
 )
 from symdiff.frontend.by_value.arrays import (
+    ComplexArray,
     RealArray,
     floats,
     lifted,
@@ -34,12 +38,13 @@ from symdiff.frontend.by_value.arrays import (
     plain,
     true_kind,
 )
+from symdiff.frontend.by_value.complex_scalars import PAIRS, Complex
 from symdiff.frontend.by_value.elementary import FUNCTIONS, entry, library
 from symdiff.frontend.by_value.reachable import Reached, State, reachable
 from symdiff.frontend.by_value.reals import RECORD, Real, refuse, value_of
 from symdiff.frontend.library.primitives import stop_gradient
 
-TABLES = (array_functions, jacobi_rotations, matrices)
+TABLES = (array_functions, jacobi_rotations, matrices, fast_transforms)
 """Modules that fill `FUNCTIONS`."""
 
 _KEPT = frozenset((
@@ -53,23 +58,26 @@ _EFFECTS = ("print", "input", "open", "exec", "eval", "breakpoint")
 """Builtins with effects outside of a function."""
 
 
-class _FloatKind(type):
+class _NumberKind(type):
+    python: type
+
     def __instancecheck__(cls, x: Any) -> bool:
-        return isinstance(x, float)
+        return isinstance(x, cls.python)
 
     def __subclasscheck__(cls, kind: type) -> bool:
-        return issubclass(kind, float)
+        return issubclass(kind, cls.python)
 
     def __eq__(cls, other: Any) -> bool:
-        return other is cls or other is float
+        return other is cls or other is cls.python
 
     def __hash__(cls) -> int:
-        return hash(float)
+        return hash(cls.python)
 
 
-class Float(metaclass=_FloatKind):
+class Float(metaclass=_NumberKind):
     """`float` and `np.float64` in the user's modules: scalars stay scalars."""
 
+    python = float
     dtype = np.dtype(float)
     fromhex = float.fromhex
     __name__ = "float"
@@ -80,6 +88,24 @@ class Float(metaclass=_FloatKind):
         if type(x) is RealArray and x.size == 1:
             return plain(x).reshape(-1)[0]
         return float(x)
+
+
+class ComplexType(metaclass=_NumberKind):
+    """`complex` and `np.complex128` in the user's modules."""
+
+    python = complex
+    dtype = np.dtype(complex)
+    __name__ = "complex"
+
+    def __new__(cls, *parts: Any, **named: Any) -> Any:
+        given = (*parts, *named.values())
+        if not any(type(x) in (Real, Complex) for x in given):
+            return complex(*parts, **named)
+        real = parts[0] if parts else named.get("real", 0.0)
+        imag = parts[1] if len(parts) > 1 else named.get("imag", 0.0)
+        if any(type(x) in PAIRS for x in (real, imag)):
+            return real + 1j * imag
+        return Complex(*(x if type(x) is Real else float(x) for x in (real, imag)))
 
 
 class _TypeKind(type):
@@ -97,7 +123,13 @@ class Type(metaclass=_TypeKind):
         if len(args) > 1:
             return type(*args)
         kind = type(args[0])
-        return {Real: Float, float: Float, RealArray: np.ndarray, type: Type}.get(kind, kind)
+        return _TYPES.get(kind, kind)
+
+
+_TYPES = {
+    Real: Float, float: Float, Complex: ComplexType, complex: ComplexType, RealArray: np.ndarray,
+    ComplexArray: np.ndarray, type: Type,
+}  # fmt: skip
 
 
 def total(items: Any, /, start: Any = 0) -> Any:
@@ -112,18 +144,28 @@ def total(items: Any, /, start: Any = 0) -> Any:
 
 
 _BUILTINS: dict[str, Any] = {
-    "float": Float, "type": Type, "max": ties.maximum, "min": ties.minimum,
+    "float": Float, "complex": ComplexType, "type": Type, "max": ties.maximum, "min": ties.minimum,
 }  # fmt: skip
 
 
 def _holds(x: Any) -> bool:
     """Whether an argument is or contains scalars."""
-    return type(x) in (Real, RealArray) or (isinstance(x, (list, tuple)) and any(map(_holds, x)))
+    return type(x) in (Real, RealArray, Complex, ComplexArray) or (
+        isinstance(x, (list, tuple)) and any(map(_holds, x))
+    )
 
 
 def _of_python(x: Any) -> Any:
     """An argument as the libraries know it."""
-    return list(x) if isinstance(x, deque) else float if x is Float else x
+    return (
+        list(x)
+        if isinstance(x, deque)
+        else float
+        if x is Float
+        else complex
+        if x is ComplexType
+        else x
+    )
 
 
 def _wrapped(name: str, function: Callable[..., Any]) -> Any:
@@ -134,15 +176,14 @@ def _wrapped(name: str, function: Callable[..., Any]) -> Any:
             return function(*args, **kwargs)
         if function in _OF_ITEMS:
             return FUNCTIONS[function](*args, **kwargs)
+        if function is np.fromiter:
+            return _of_items(*args, **kwargs)
         args = tuple(map(_of_python, args))
         kwargs = {k: _of_python(v) for k, v in kwargs.items()}
         if not _holds(args) and not _holds(tuple(kwargs.values())):
             return _created(name, function(*args, **kwargs))
         if function in FUNCTIONS:
-            of_lists = [
-                lifted(objects(a)) if isinstance(a, (list, tuple)) and _holds(a) else a
-                for a in args
-            ]
+            of_lists = [_listed(a) if isinstance(a, (list, tuple)) else a for a in args]
             if isinstance(function, np.ufunc):
                 return on_ufunc(function, "__call__", of_lists, kwargs)
             return lifted(FUNCTIONS[function](*of_lists, **kwargs))
@@ -168,9 +209,38 @@ _MAKERS = ("array", "asarray", "asanyarray", "ascontiguousarray", "copy", "full"
 
 def _created(name: str, found: Any) -> Any:
     """New arrays of doubles may get scalars later."""
-    if name == "empty" and isinstance(found, np.ndarray) and found.dtype.kind == "f":
+    if name == "empty" and isinstance(found, np.ndarray) and found.dtype.kind in "fc":
         found[...] = 0.0
     return lifted(found)
+
+
+def _listed(a: Any) -> Any:
+    """A list of scalars as an array, if it is one."""
+    try:
+        found = lifted(objects(a)) if _holds(a) else a
+    except ValueError:  # lists of several lengths
+        return a
+    return found if isinstance(found, RealArray) else a
+
+
+class _Columns:
+    """`np.c_`."""
+
+    def __getitem__(self, key: Any) -> Any:
+        items = key if isinstance(key, tuple) else (key,)
+        if not RECORD.here() or not any(map(_holds, items)):
+            return np.c_[key]
+        arrays = [objects(a) for a in items]
+        return lifted(np.concatenate([a if a.ndim > 1 else a.reshape(-1, 1) for a in arrays], -1))
+
+
+_COLUMNS = _Columns()
+
+
+def _of_items(items: Any, dtype: Any, count: int = -1) -> Any:
+    """`np.fromiter`."""
+    listed = list(items) if count < 0 else list(itertools.islice(items, count))
+    return _array_of(np.array, listed, dtype) if _holds(listed) else lifted(np.array(listed, dtype))
 
 
 def _array_of(function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -187,7 +257,7 @@ def _array_of(function: Any, *args: Any, **kwargs: Any) -> Any:
         made = made.copy()
     if kwargs.get("ndmin", 0) > made.ndim:
         made = made.reshape((1,) * (kwargs["ndmin"] - made.ndim) + made.shape)
-    if function is np.asarray and type(given) is RealArray and dtype in (None, float):
+    if function is np.asarray and isinstance(given, RealArray) and dtype in (None, given.dtype):
         return given
     found = lifted(made)
     if dtype is None or np.dtype(dtype).kind in "fO":
@@ -204,7 +274,9 @@ def _like(name: str, function: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
         found = np.empty(shape, object)
         found[...] = args[0] if args else kwargs["fill_value"]
         return lifted(found)
-    kind = kwargs.get("dtype") or (args[0] if args else float)
+    kind = kwargs.get("dtype") or (
+        args[0] if args else complex if type(a) is ComplexArray else float
+    )
     value = 1 if name == "ones_like" else 0
     return lifted(np.full(shape, value, kind))
 
@@ -232,7 +304,7 @@ class _Ufunc:
         return call
 
 
-_BY_TABLE = frozenset(("math", "statistics", "scipy.integrate", "scipy.optimize"))
+_BY_TABLE = frozenset(("math", "cmath", "statistics", "scipy.integrate", "scipy.optimize"))
 """Modules of which only the functions of the table are replaced, whatever their arguments."""
 
 
@@ -294,15 +366,18 @@ class Namesake(types.ModuleType):
 _NAMESAKES: dict[int, tuple[Any, Namesake]] = {}
 for _name in (
     "math",
+    "cmath",
     "statistics",
     "numpy",
     "numpy.linalg",
     "numpy.fft",
+    "scipy.fft",
     "scipy.special",
     "scipy.linalg",
 ):
     if _module := library(_name):
         _add(_module)
+composed_functions.fill(_NAMESAKES[id(np)][1])
 for _name in ("scipy", "symdiff"):
     if _module := library(_name):
         _NAMESAKES[id(_module)] = _module, Namesake(_module)
@@ -359,6 +434,10 @@ def replaced(value: Any) -> Any:
         return found[1]
     if value is np.float64:
         return Float
+    if value is np.c_:
+        return _COLUMNS
+    if value is np.complex128:
+        return ComplexType
     if isinstance(value, types.ModuleType):
         module = _NAMESAKES.get(id(value))
         return module[1] if module else value

@@ -49,6 +49,11 @@ def _inline(t: Tracer, function: Any, *args: Any) -> Any:
     return t.inline(function, args, {})
 
 
+def _not_listed(t: Tracer, value: Any) -> Any:
+    """SciPy makes an array of a list."""
+    return t.call(np.asarray, (value,), {}) if isinstance(value, list | tuple) else value
+
+
 def _end(t: Tracer, end: Any, shapes: list[Any]) -> Any:
     return _inline(t, end, *shapes) if isinstance(end, FunctionType) else end
 
@@ -124,9 +129,10 @@ def method(
     t: Tracer, name: str, kind: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Any:
     """A method of a distribution that is called with its parameters."""
-    of, named = densities.TABLE[name], dict(kwargs)
+    of = densities.TABLE[name]
+    named = {n: _not_listed(t, v) for n, v in kwargs.items()}
     by_name = next((n for n in ("x", "k", "q") if n in named and not args), None)
-    x, *others = args if by_name is None else (named.pop(by_name),)
+    x, *others = [_not_listed(t, v) for v in args] if by_name is None else (named.pop(by_name),)
     return _value(t, kind, of, x, _bound(name, of, tuple(others), named))
 
 

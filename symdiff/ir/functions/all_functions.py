@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from symdiff.ir import ABS, OPS, POW, SIGN, TRUE, ZERO, Expr, Op, eq, integer, le, or_, rational
+from symdiff.ir import loop_program as _loop_program  # noqa: F401  (whose operations are built in)
 from symdiff.ir.functions import (
     airy,
     bessel,

@@ -25,11 +25,13 @@ from symdiff.ir.loop_program import (
 )
 from symdiff.ir.program import Program, Tree, flatten_like, folded, in_python, map_tree
 from symdiff.ir.program import nested as as_lists
-from symdiff.pipeline.derivation import Source, Step, kept
+from symdiff.pipeline.derivation import Source, Step
+from symdiff.pipeline.derived_on_disk import kept_program
 from symdiff.pipeline.kernels.scalar import nested
 from symdiff.pipeline.options import Options
 from symdiff.process.locks import Once
 from symdiff.runtime.dispatch import CompiledEntry
+from symdiff.runtime.kept_formulas import kept
 from symdiff.runtime.loops import rows
 from symdiff.runtime.loops.call import ComputationError, ElementError
 from symdiff.runtime.scalar import elementwise
@@ -271,8 +273,8 @@ class ArrayKernels:
                 o.accuracy == "high" and program.room > ROOM
             )  # whose digits are not worth probing
             if o.accuracy != "fast" and not rough:
-                tiers = LoweredProgram(program, o.accuracy, **about)
-            final = loop_pipeline.final(program)
+                tiers = LoweredProgram(program, o.accuracy, keep=o.cache, **about)
+            final = kept_program("final", program, o.cache, lambda: loop_pipeline.final(program))
             return final, o.dtype, threaded, o.cache, o.accuracy, tiers
 
         made_by: type[LoopKernel] = LoopKernel

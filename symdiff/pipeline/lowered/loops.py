@@ -19,6 +19,7 @@ from symdiff.ir.blocks import unchecked
 from symdiff.ir.loop_program import LoopProgram, names_of
 from symdiff.ir.prune import pruned
 from symdiff.pipeline import loops as pipeline
+from symdiff.pipeline.derived_on_disk import kept_program
 from symdiff.pipeline.lowered.scalar import LoweredFunction
 from symdiff.runtime.protocols import ProgramWithTests, Reference
 
@@ -39,6 +40,7 @@ class LoweredProgram:
     by_rows : whether it computes rows that do not depend on each other.
     of_numbers : whether it is a function that gives numbers alone, or a derivative of one: elements
         of what it gives may depend on all arguments, also on how many these are.
+    keep : whether what is made of it is kept on disk.
     """
 
     source: LoopProgram
@@ -46,11 +48,12 @@ class LoweredProgram:
     reads_flags: bool = True
     by_rows: bool = False
     of_numbers: bool = False
+    keep: bool = False
 
     @cached_property
     def closed(self) -> LoopProgram:
         """The program in closed forms; with `source` it names what is compiled."""
-        return pipeline.closed(self.source)
+        return kept_program("closed", self.source, self.keep, lambda: pipeline.closed(self.source))
 
     @cached_property
     def _known(self) -> dict[Any, Any]:

@@ -18,8 +18,8 @@ from symdiff import ir
 from symdiff.ir import FALSE, TRUE, Expr
 from symdiff.ir.program import OptimizedProgram
 from symdiff.ir.undefined import undefined
-from symdiff.pipeline.derivation import kept
 from symdiff.pipeline.options import Options
+from symdiff.runtime.kept_formulas import kept
 from symdiff.runtime.protocols import Tier
 
 STRICT = 4

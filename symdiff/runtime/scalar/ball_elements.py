@@ -25,15 +25,15 @@ from symdiff.codegen.llvm.operation_table import (
     MORE_BITS,
     PROVEN,
     USED,
+    Columns,
     Table,
-    columns_of,
     evaluable,
     table_of,
 )
 from symdiff.codegen.llvm.table_loops import NONE, PLAN, PREFIXED, print_loop
 from symdiff.errors import UnsupportedError
 from symdiff.interpret import Certified, work
-from symdiff.ir import FALSE, VAR, Expr, topological, var
+from symdiff.ir import FALSE, VAR, Expr, var
 from symdiff.ir.functions.columns import MOST_BITS
 from symdiff.process.locks import Lock
 from symdiff.runtime import cache, threads
@@ -187,7 +187,7 @@ class BallElements:
         self._numbers = numbers  # which live as long as their addresses are used
         self.addresses = addresses
         self._decided = [e for e in table.columns if e.op is not VAR]
-        self._below = topological(self._decided)
+        self._plain = Columns(self._decided, self.params)
         places = {e: k for k, e in enumerate(self.params)}
         self._order = None if self._decided else [places[e] for e in table.columns]
         nodes = [e for e in program.tape.nodes if e.args]
@@ -237,7 +237,7 @@ class BallElements:
         """The doubles that rows read."""
         if self._order is not None:
             return points[:, self._order]
-        found = iter(columns_of(self._decided, self.params, points, self._below))
+        found = iter(self._plain(points))
         places = {e: k for k, e in enumerate(self.params)}
         given = [points[:, places[e]] if e.op is VAR else next(found) for e in self.table.columns]
         return np.stack([np.broadcast_to(x, len(points)) for x in given], axis=1).astype(float)

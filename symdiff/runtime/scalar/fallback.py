@@ -27,6 +27,7 @@ from symdiff.ir import FALSE, WHERE, Expr, encode, topological, var
 from symdiff.ir.functions import BUILTIN, PINNED
 from symdiff.process.callers import outside
 from symdiff.runtime import cache
+from symdiff.runtime.kept_formulas import kept
 from symdiff.runtime.protocols import Plain
 from symdiff.runtime.scalar import elementwise
 from symdiff.runtime.scalar.ball_elements import BallElements, compiled_elements
@@ -256,7 +257,9 @@ class Tiered:
             nodes = topological((*outputs, *reference))
             if len(nodes) <= LARGE and BUILTIN.issuperset(kinds := {e.op for e in nodes}):
                 if kinds.isdisjoint((WHERE, PINNED)):
-                    found = gather(outputs)
+                    found = kept(
+                        "gathered", outputs, self.kernel.cache, functools.partial(gather, outputs)
+                    )
                     return found if found != reference else ()
         return ()
 

@@ -182,6 +182,7 @@ TOO_LONG = "gated_cells"
 """Its gradient is not compiled by Numba."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case",
     [

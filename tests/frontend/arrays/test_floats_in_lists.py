@@ -152,6 +152,7 @@ MANY = np.ones(3000)
 """Too many elements for a function to be traced again with the sizes of the call."""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("f", "words"),
     [

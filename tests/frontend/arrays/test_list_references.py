@@ -307,6 +307,7 @@ def test_what_a_list_would_share_is_refused_at_the_line(f, message, line):
     assert line in said
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "f",
     [
@@ -337,6 +338,7 @@ def deep_copies(x):
     return np.sum(b[1]) + 10 * np.sum(a[1]) + 100 * np.sum(d["q"][1])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("known", [False, True])
 def test_a_deep_copy_holds_one_copy_of_one_object(known):
     def f(x):

@@ -34,6 +34,7 @@ def by_steps(target: Any) -> Any:
     return q @ q
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("f", [by_names, by_letters, by_places, by_steps])
 def test_values_and_slopes(f: Callable[[Any], Any]) -> None:
     x, h = np.array([0.7, 1.3]), 1e-5

@@ -717,6 +717,7 @@ def test_extremes_of_nothing_beside_a_first_element() -> None:
     np.testing.assert_array_equal(f.grad(np.array([0.25, 0.75])), [0.0, 1.0])
 
 
+@pytest.mark.slow
 def test_arguments_that_say_what_is_done_anyway() -> None:
     """`dtype=None` and `casting="same_kind"`, as NumPy's own functions pass them on."""
     x = np.array([1.0, -2.0])
@@ -746,6 +747,7 @@ def negated_truths(x: Any) -> Any:
     return (~m).sum() + m.sum() * 10 + (m[0] & m[1]) * 100 + m.all() * x
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("fun", [any_close, all_close, divided_where, negated_truths])
 def test_truth_values_of_numbers_in_arrays(fun: Any) -> None:
     for x in (1.0, 1.5, 2.5):
@@ -773,6 +775,7 @@ OF_FEW = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", OF_FEW)
 def test_arrays_of_few_elements_are_as_any(name):
     fun = OF_FEW[name]

@@ -44,11 +44,13 @@ def of_name(name: str) -> Callable[..., Any]:
     return parts
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_of_cmath(name):
     beside_python(of_name(name), *POINTS, *ON_CUTS)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_derivatives_of_functions_of_cmath(name):
     def parts(x: float, y: float) -> float:
@@ -196,6 +198,7 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("fun", "at"), PROGRAMS)
 def test_programs(fun, at):
     compiled = symgrad(fun)

@@ -93,6 +93,19 @@ def test_a_likelihood_of_an_array():
 
 
 @pytest.mark.slow
+def test_lists_are_arrays():
+    data, counts = [0.3, 1.2, 0.7], (1, 0, 2)
+
+    def likelihood(a, m):
+        found = np.sum(stats.norm.logpdf(data, loc=[m, 2 * m, a]))
+        return found + np.sum(stats.poisson.logpmf(counts, a))
+
+    # d/da: z of the third, and k/a - 1; d/dm: z of the first, and twice that of the second
+    f = symgrad(likelihood)
+    assert f(1.5, 0.4) == pytest.approx(likelihood(1.5, 0.4), rel=1e-14)
+    assert f.grad(1.5, 0.4) == pytest.approx((0.7 - 1.5 + 3 / 1.5 - 3, -0.1 + 2 * 0.4), rel=1e-14)
+
+
 def test_the_logarithm_of_a_tail_keeps_its_digits():
     g = symgrad(lambda x: stats.norm.logcdf(x))
     for x in (-40.0, -8.0, 0.0, 9.0):

@@ -46,6 +46,7 @@ FILTERS: dict[str, tuple[Any, np.ndarray]] = {
 }
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", WINDOWS)
 def test_windows(name: str) -> None:
     f = WINDOWS[name]

@@ -37,6 +37,7 @@ CALLS = {
 COMPILED = {name: symgrad(f, accuracy="fast") for name, f in CALLS.items()}
 
 
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", CALLS)
 def test_values(name: str, size: int) -> None:
@@ -46,6 +47,7 @@ def test_values(name: str, size: int) -> None:
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=4e-16 * size * scale)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("norm", NORMS)
 def test_norms(norm: Any) -> None:
     def f(x: Any) -> Any:
@@ -70,6 +72,7 @@ def test_transforms_along_axes() -> None:
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-14)
 
 
+@pytest.mark.slow
 def test_real_transforms_of_several_axes() -> None:
     def f(x: Any) -> Any:
         z = np.fft.rfftn(x, axes=(2, 0))
@@ -85,6 +88,7 @@ def test_real_transforms_of_several_axes() -> None:
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-13)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", (6, 7))
 def test_the_slope_of_a_power_is_the_transform_back(size: int) -> None:
     """d/dx sum w*|F x|**2 = 2*Re F^H (w * F x), which NumPy computes."""
@@ -117,6 +121,7 @@ def test_the_slope_of_half_a_spectrum(size: int, engine: Any) -> None:
     np.testing.assert_allclose(found, expected, rtol=0, atol=2e-14 * np.max(np.abs(expected)))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("axis", "n"), ((0, None), (1, 3), (-1, 6)))
 def test_slopes_along_axes(axis: int, n: int | None) -> None:
     """Of sum v*(irfft(x + iy)) and of sum |fft(x + iy)|**2, whose adjoints NumPy computes."""
@@ -148,12 +153,14 @@ def test_slopes_along_axes(axis: int, n: int | None) -> None:
     np.testing.assert_allclose(by_y, np.imag(wanted), rtol=0, atol=1e-13)
 
 
+@pytest.mark.slow
 def test_second_derivatives() -> None:
     x = RNG.normal(size=6)
     expected = [slope_of_power(e) for e in np.eye(6)]
     np.testing.assert_allclose(symgrad(power).hessian(x), expected, rtol=0, atol=1e-13)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", (6, 40))
 def test_lost_digits_are_found_again(size: int) -> None:
     """The power of noise on a large mean, which is that of the distances from the mean (Parseval)."""
@@ -203,6 +210,7 @@ def test_other_transforms_are_refused() -> None:
         symgrad(lambda x: np.sum(np.fft.hfft(x)))(np.ones(4))
 
 
+@pytest.mark.slow
 def test_symmetries_that_rounding_breaks() -> None:
     """The imaginary parts of a real signal's transform cancel, in NumPy's up to rounding."""
     f = symgrad(lambda x: np.sum(np.imag(np.fft.ifft(x, axis=0, n=5, norm="forward")) ** 3))

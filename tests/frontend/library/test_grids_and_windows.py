@@ -59,12 +59,14 @@ CASES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("name", CASES)
 def test_values_and_slopes(name: str) -> None:
     f, args = CASES[name]
     check(f, *args)
 
 
+@pytest.mark.slow
 def test_outside_of_knots_and_grids() -> None:
     assert math.isnan(symgrad(lambda x: ENDED(x))(3.5))
     assert symgrad(lambda x: ENDED(x, extrapolate=True))(3.5) == pytest.approx(SPLINE(3.5))

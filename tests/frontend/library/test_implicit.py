@@ -32,6 +32,7 @@ def anomaly_by_name(m: float, e: float) -> float:
     return root_scalar(lambda x: x - e * math.sin(x) - m, bracket=[0.0, 7.0]).root
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "f", [anomaly, anomaly_by_newton, anomaly_by_name], ids=lambda f: f.__name__
 )
@@ -48,6 +49,7 @@ def test_roots_have_the_derivatives_of_the_implicit_function_theorem(f: Callable
     assert g.hessian(m, e)[0][0] == pytest.approx(float(twice), rel=1e-14)
 
 
+@pytest.mark.slow
 def test_derivatives_of_roots_up_to_the_third_order() -> None:
     g = symgrad(lambda a: brentq(lambda x: x * x - a, 0.0, 9.0))
     a = 2.25
@@ -62,6 +64,7 @@ def test_derivatives_of_roots_up_to_the_third_order() -> None:
         symgrad(lambda a: 2.0 * second(a)).grad.grad(a)
 
 
+@pytest.mark.slow
 def test_roots_in_a_loop_and_ends_that_are_parameters() -> None:
     def total(m: np.ndarray, b: float) -> float:
         found = 0.0
@@ -88,6 +91,7 @@ def test_a_root_that_is_0_where_scipy_has_a_tolerance() -> None:
     assert g.grad(0.0) == pytest.approx(1.0, rel=1e-15)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("k", [3, -1], ids=["multiple", "pole"])
 def test_roots_at_which_the_implicit_function_theorem_does_not_hold(k: int) -> None:
     g = symgrad(lambda a: brentq(lambda x: (x - a) ** k, -1.0, 2.0), verify=False)
@@ -127,6 +131,7 @@ def test_roots_that_are_refused(f: Callable[..., Any], x: Any, message: str) -> 
         symgrad(f)(x)
 
 
+@pytest.mark.slow
 def test_the_root_of_a_loop_over_an_array_whose_size_is_that_of_the_call() -> None:
     g = symgrad(of_a_loop)
     for c in (np.array([-2.0, 0.5, 1.0]), np.array([-1.5, 0.7, 1.1])):
@@ -232,6 +237,7 @@ def test_an_integral_that_does_not_converge() -> None:
         symgrad(lambda a: quad(lambda x: abs(x - a), 0.0, 1.0)[0])(0.3)
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("accuracy", ["fast", "high", "strict"])
 @pytest.mark.parametrize("start", [{"x0": 1.0}, {"x0": 2.0}, {"x0": 1.1, "x1": 1.5}], ids=str)
 def test_secants(start: dict[str, float], accuracy: str) -> None:
@@ -261,6 +267,7 @@ def kinked(a):
     return quad(lambda t: abs(t - a), 0, 1, points=[a, 2.0])[0]
 
 
+@pytest.mark.slow
 def test_integrals_are_split_at_points():
     assert symgrad(kinked).grad(0.3) == pytest.approx(-0.4, rel=1e-14)
 

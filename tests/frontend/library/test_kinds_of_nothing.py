@@ -42,6 +42,7 @@ def test_programs_on_disk_keep_kinds():
     same(lambda x: np.zeros(0, int))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("ddof", [0, 1, 2, 3])
 def test_degrees_of_freedom_that_are_used_up(ddof):
     x = np.array([[1.0, 2.0], [3.0, 5.0]])

@@ -64,11 +64,13 @@ def test_slopes_of_functions_of_matrices(name: str) -> None:
     assert _distance(slopes, expected) < 1e-14
 
 
+@pytest.mark.slow
 def test_without_a_real_root_there_is_an_error() -> None:
     with pytest.raises(ValueError, match="no real principal square root"):
         symgrad(lambda a: scipy.linalg.sqrtm(a))(np.diag([1.0, -2.0]))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("a", [np.diag([0.0, 4.0]), np.ones((2, 2)), np.diag([-1.0, 1.0])])
 def test_singular_matrices_and_steps_are_refused_at_the_line(a: np.ndarray) -> None:
     f = symgrad(lambda a: scipy.linalg.sqrtm(a))
@@ -105,6 +107,7 @@ def test_factors_with_pivots(shape: tuple[int, int]) -> None:
                 np.testing.assert_allclose(found, part, rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.slow
 def test_factors_of_a_singular_matrix_and_their_slopes() -> None:
     f = symgrad(lambda a: scipy.linalg.lu(a))
     a = np.array([[0.0, 1.0], [0.0, 2.0]])
@@ -133,6 +136,7 @@ UNIQUE = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", UNIQUE)
 def test_what_else_unique_finds(name: str) -> None:
     x = UNIQUE[name]

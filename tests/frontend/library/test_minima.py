@@ -40,6 +40,7 @@ def chain(a: float) -> Any:
     return root(residuals, np.ones(5), args=(a,)).x[4]
 
 
+@pytest.mark.slow
 def test_a_system_that_lapack_solves() -> None:
     f, v, slope = symgrad(chain), 3.0, 1.0
     for _ in range(4):
@@ -53,6 +54,7 @@ def valley(a: float, b: float) -> Any:
     return minimize(lambda x: (a - x[0]) ** 2 + b * (x[1] - x[0] ** 2) ** 2, [-1.0, 1.0]).x
 
 
+@pytest.mark.slow
 def test_a_minimum_of_two_variables() -> None:
     a, b = 1.2, 3.0
     f = symgrad(valley)
@@ -69,6 +71,7 @@ def test_a_minimum_of_one_variable() -> None:
     assert f.grad(1.0) == pytest.approx(2 / (2 + 12 * x * x), rel=1e-14)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("f", "x", "slope"), [
     (lambda a: minimize_scalar(lambda x: (x + a) ** 2, bounds=(a, 3), method="bounded").x, 1.3, 1.0),
     (lambda a: minimize_scalar(lambda x: -x * a, bounds=(0, a**2)).x, 1.69, 2.6),
@@ -89,6 +92,7 @@ def test_the_value_at_a_minimum_has_the_slope_of_the_envelope() -> None:
     assert f.grad(1.5) == pytest.approx(x * x, rel=1e-13)
 
 
+@pytest.mark.slow
 def test_least_squares() -> None:
     times = np.linspace(0.0, 2.0, 8)
 

@@ -18,6 +18,7 @@ def decay(k: float, y0: float, end: float) -> float:
     return solve_ivp(lambda t, y: [-k * y[0]], (0.0, end), [y0], rtol=1e-10, atol=1e-12).y[0, -1]
 
 
+@pytest.mark.slow
 def test_derivatives_by_a_rate_an_initial_value_and_the_end() -> None:
     k, y0, end = 0.7, 2.0, 1.5
     f, y = symgrad(decay), 2.0 * math.exp(-0.7 * 1.5)
@@ -70,6 +71,7 @@ def limited(k: float) -> Any:
 PARAMETERS = np.array([1.5, 1.0, 3.0, 1.0])
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("f", "x"),
     [
@@ -82,6 +84,7 @@ def test_values_are_those_of_scipy(f: Any, x: Any) -> None:
     np.testing.assert_allclose(symgrad(f)(x), f(x), rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_sensitivities_of_an_oscillator() -> None:
     w = 1.3
     found = symgrad(oscillator).jacobian(w)
@@ -111,6 +114,7 @@ def test_what_is_refused(more: Any, message: str) -> None:
         f(1.0)
 
 
+@pytest.mark.slow
 def test_a_solution_that_ends_before_the_interval_does() -> None:
     f = symgrad(lambda k: solve_ivp(lambda t, y: [k * y[0] ** 2], (0, 2.0), [1.0]).y[0, -1])
     assert f(0.4) == pytest.approx(5.0, rel=1e-2)
@@ -118,6 +122,7 @@ def test_a_solution_that_ends_before_the_interval_does() -> None:
         f(1.0)
 
 
+@pytest.mark.slow
 def test_a_program_that_sympy_does_not_hold_is_refused() -> None:
     with pytest.raises(UnsupportedError, match="SymPy has no expression"):
         assert symgrad(lambda k: decay(k, 1.0, 1.0)).expr

@@ -108,6 +108,7 @@ def test_overloads_are_for_compiled_code_only() -> None:
         symgrad(lambda x: cube(x))(1.0)
 
 
+@pytest.mark.slow
 def test_refused_by_name() -> None:
     generalised = numba.guvectorize(["void(float64[:], float64[:])"], "(n)->()")(_total)
     with pytest.raises(UnsupportedError, match="a generalised ufunc of Numba is called"):

@@ -63,6 +63,7 @@ OF_MATRICES: dict[str, Callable[..., Any]] = {
 }
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("name", [*OF_VECTORS, *OF_MATRICES])
 def test_values_are_numpys_and_slopes_those_of_differences(name: str) -> None:
     f, x = (OF_VECTORS[name], X) if name in OF_VECTORS else (OF_MATRICES[name], M)

@@ -41,6 +41,7 @@ CASES: dict[str, tuple[Any, np.ndarray]] = {
 }
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("name", CASES)
 def test_values_and_slopes(name: str) -> None:
     f, x = CASES[name]

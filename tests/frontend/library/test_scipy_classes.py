@@ -92,6 +92,7 @@ def test_values_and_slopes(name: str) -> None:
     check(f, *args)
 
 
+@pytest.mark.slow
 def test_no_rotation() -> None:
     """At 0 the formula of a rotation vector is removable: the slope of R(r) v is that of r x v."""
     g = symgrad(lambda r: Rotation.from_rotvec(r).apply(Z)[0])
@@ -170,6 +171,7 @@ SURFACE = scipy.interpolate.bisplrep(
 )
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("named", [{}, {"der": 1}, {"der": 3}, {"ext": 1}, {"ext": 3}], ids=str)
 def test_splev(named: dict[str, int]) -> None:
     f = symgrad(lambda x: scipy.interpolate.splev(x, KNOTS, **named))
@@ -180,6 +182,7 @@ def test_splev(named: dict[str, int]) -> None:
         assert f.grad(0.7) == pytest.approx(scipy.interpolate.splev(0.7, KNOTS, 1), rel=1e-13)
 
 
+@pytest.mark.slow
 def test_bisplev() -> None:
     f = symgrad(lambda x, y: scipy.interpolate.bisplev(x, y, SURFACE))
     for at in ((0.3, 0.4), (3.0, 0.0), (2.2, 3.0), (3.5, -1.0)):

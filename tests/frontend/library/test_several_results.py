@@ -23,6 +23,7 @@ CASES: dict[str, tuple[Any, Any]] = {
 }
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", CASES)
 def test_second_derivatives(name: str) -> None:
     plain, exact = CASES[name]

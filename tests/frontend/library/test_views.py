@@ -57,6 +57,7 @@ OF_SIZE_ONE = [
 CASES = [(name, kind) for name, (_, kinds) in VIEWS.items() for kind in kinds.split()]
 
 
+@pytest.mark.sampled(55)
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_elements_and_memory(name: str, kind: str) -> None:
     view, x = VIEWS[name][0], ARRAYS[kind]
@@ -74,6 +75,7 @@ def test_elements_and_memory(name: str, kind: str) -> None:
     np.testing.assert_array_equal(f.jacobian(x), want.reshape(*view(x).shape, *x.shape))
 
 
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize(("name", "shape"), OF_SIZE_ONE)
 def test_sizes_of_one(name: str, shape: tuple[int, ...]) -> None:
     view, x = VIEWS[name][0], np.arange(1.0, 1 + np.prod(shape)).reshape(shape)

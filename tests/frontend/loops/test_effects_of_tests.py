@@ -50,6 +50,7 @@ def with_else(x: float) -> float:
     return x * d
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("f", (assigned, in_a_list, with_break, with_else))
 def test_the_last_condition_counts(f: Callable[[float], float]) -> None:
     x, h = 0.93, 1e-5

@@ -49,6 +49,7 @@ def is_loop(f: Callable[..., float]) -> bool:
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("f", [solved, fixed_steps, last_of_all])
 def test_newton_steps_stay_a_loop(f: Callable[..., float]) -> None:
     assert is_loop(f)

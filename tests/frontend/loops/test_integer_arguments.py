@@ -161,6 +161,7 @@ def test_hints_name_what_can_be_changed(function: Any, args: Any, hint: str) -> 
     assert hint in caught.value.hint
 
 
+@pytest.mark.slow
 def test_the_hint_helps() -> None:
     def tail(x, k):
         return np.sort(x)[k:].mean()

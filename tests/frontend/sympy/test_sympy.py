@@ -270,6 +270,7 @@ ANGLE = sp.Function("theta")(TIME)
 SQUARE, COLUMN = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0], [2.0]])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("args", "expr", "values"),
     [

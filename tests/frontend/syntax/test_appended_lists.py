@@ -63,6 +63,7 @@ def only_some(x: float, T: float) -> Any:
     return sum(peaks) + len(peaks) * x
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("f", [euler, by_last, of_arrays, newton, only_some])
 def test_lists_that_a_while_appends_to(f: Any) -> None:
     g = symgrad(f, wrt="x" if f is not newton else "a")

@@ -69,6 +69,7 @@ def test_methods_of_copies_are_their_own() -> None:
         assert (twin.energy(x), one.energy(x)) == (27.0, 9.0)
 
 
+@pytest.mark.slow
 def test_objects_with_methods_are_collected() -> None:
     one = Spring(2.0)
     one.work(1.0, 2.0)
@@ -318,6 +319,7 @@ def sum_of_rows(x: Any) -> Any:
 LINE, TABLE = np.array([1.5, 3.0, 0.5, 2.0]), np.array([[1.0, 2.0, 4.0], [3.0, 5.0, 1.0]])
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("f", "x"),
     [(largest, LINE), (roughness, TABLE), (steps, TABLE), (place, LINE), (products, LINE), (sum_of_rows, TABLE)],

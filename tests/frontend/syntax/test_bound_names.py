@@ -260,6 +260,7 @@ def last_of_all(x: Any) -> Any:
     return last
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fun", [broken, after_a_break, in_some_iterations, found_or_not])
 def test_names_that_a_long_loop_binds(fun: Callable[..., float]) -> None:
     f = symgrad(fun)

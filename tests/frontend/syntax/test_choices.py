@@ -104,6 +104,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fun", CASES)
 def test_as_plain_python_has_it(fun: Any) -> None:
     made = symgrad(fun)

@@ -86,6 +86,7 @@ FUNCTIONS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("f", FUNCTIONS)
 def test_elements_are_read_when_they_are_asked_for(f: Any) -> None:
     s = symgrad(f)

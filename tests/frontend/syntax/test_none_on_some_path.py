@@ -107,6 +107,7 @@ def passed(x: float) -> float:
 CASES = [passed, returned, unpacked, walrus, first, smallest, attribute, truths, compared, of_lists]
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("fun", CASES)
 @pytest.mark.parametrize("start", [0.7, 2.6, 4.3])
 def test_as_plain_python_has_it(fun: Any, start: float) -> None:

@@ -172,6 +172,7 @@ CASES = {
 }
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("start", [1.3, 2.5, 3.5])
 def test_as_plain_python_has_it(name: str, start: float) -> None:
@@ -193,6 +194,7 @@ def test_the_truth_of_a_captured_object_is_asked_anew() -> None:
     assert f(2.0) == 2.0
 
 
+@pytest.mark.slow
 def test_elements_of_an_object_that_holds_an_array() -> None:
     class Data:
         def __init__(self, values: Any) -> None:

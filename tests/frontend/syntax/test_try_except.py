@@ -240,6 +240,7 @@ def unit(v):
     raise ValueError("no direction")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("w", [np.array([0.1, 0.2, -0.3]), np.array([1.0, 2.0, 2.0]), np.zeros(3)])
 def test_an_error_that_a_loop_decides(w: np.ndarray) -> None:
     def rotation(w):
@@ -512,6 +513,7 @@ FOLLOWED = [
 ]
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.filterwarnings("ignore::symdiff.errors.GuardWarning")
 @pytest.mark.parametrize("f, points", FOLLOWED, ids=lambda v: getattr(v, "__name__", ""))
 def test_handlers_run_where_python_raises(f: Any, points: list[tuple[float, ...]]) -> None:
@@ -521,6 +523,7 @@ def test_handlers_run_where_python_raises(f: Any, points: list[tuple[float, ...]
         assert s(*p) == (pytest.approx(want, rel=1e-13) if math.isfinite(want) else want), p
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.filterwarnings("ignore::symdiff.errors.GuardWarning")
 @pytest.mark.parametrize(
     "f, p",
@@ -657,6 +660,7 @@ FOLLOWED_TYPES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("fun", FOLLOWED_TYPES)
 @pytest.mark.parametrize("x", [1.5, np.array([0.5, 2.0])], ids=["number", "array"])
 def test_errors_that_numbers_do_not_cause(fun, x) -> None:
@@ -771,6 +775,7 @@ def same_error(x):
     return r
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("x", [2.0, 0.0, -2.0, 800.0, math.inf, math.nan])
 @pytest.mark.parametrize("f", [root_of_numpy, wave, another_error, same_error])
 def test_handlers_run_where_plain_python_raises(f: Any, x: float) -> None:
@@ -903,6 +908,7 @@ def power(x, y):
         return 1.5
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.filterwarnings("ignore::symdiff.errors.GuardWarning")
 @pytest.mark.parametrize(
     ("f", "args"),

@@ -37,6 +37,7 @@ def table(condition: ir.Expr) -> list[bool]:
     return [bool(ir.substitute((condition,), point)[0]) for point in points]
 
 
+@pytest.mark.slow
 @given(conditions, conditions)
 def test_equivalent_conditions_are_one_node(a: ir.Expr, b: ir.Expr) -> None:
     d = Decisions()

@@ -36,6 +36,7 @@ MATRICES = {
 }
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", MATRICES)
 def test_hessians(name):
     m = MATRICES[name]

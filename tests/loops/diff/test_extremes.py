@@ -178,6 +178,7 @@ def shared(q: np.ndarray) -> float:
     return best
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("accuracy", ["high", "fast"])
 @pytest.mark.parametrize("f", [copies, copies_from_the_first, shared], ids=lambda f: f.__name__)
 def test_terms_that_are_equal_everywhere_count_once(

@@ -73,6 +73,7 @@ def differences(f, args):
     return np.array([[float(second(i, j)) for j in range(n)] for i in range(n)])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("f", "args"), CASES)
 def test_hessian(f, args, monkeypatch):
     hessian = symgrad(f).hessian

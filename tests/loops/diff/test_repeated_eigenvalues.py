@@ -48,6 +48,7 @@ def test_functions_of_two_eigenvalues(accuracy: Any) -> None:
     check(symgrad(root, accuracy=accuracy).grad(1.0, 0.0, 1.0), (0.0, 0.5, 0.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("accuracy", ["fast", pytest.param("high", marks=pytest.mark.slow)])
 def test_functions_of_three_eigenvalues(accuracy: Any) -> None:
     c = np.array([[1.0, 2.0, 3.0], [2.0, 5.0, 6.0], [3.0, 6.0, 9.0]])
@@ -104,6 +105,7 @@ def test_singular_values(accuracy: Any) -> None:
     right_or_nan(hessian, want)
 
 
+@pytest.mark.slow
 def test_apart_from_ties_nothing_changes() -> None:
     a, d = np.random.default_rng(2).normal(size=(2, 3, 3))
 

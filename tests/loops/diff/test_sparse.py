@@ -33,6 +33,7 @@ def quotients(f, x, *args):
     return np.array([(f(x + h, *args) - f(x - h, *args)) / 2e-6 for h in steps]).T
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("f", [concatenated, stored, added])
 def test_rows_at_the_ends(f):
     u = np.linspace(0.1, 1.0, 7)
@@ -46,6 +47,7 @@ def distances(params, n, i, j, measured):
     return np.sqrt(np.sum((points[i] - points[j]) ** 2, axis=1)) - measured
 
 
+@pytest.mark.slow
 def test_gathers_by_arrays_of_indices():
     rng = np.random.default_rng(3)
     i, j = np.array([0, 1, 2, 4, 0]), np.array([1, 2, -2, 3, -1])
@@ -127,6 +129,7 @@ def second_quotients(f, x):
     ])  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("f", "x", "nnz"),
     [
@@ -141,6 +144,7 @@ def test_hessians(f, x, nnz):
     np.testing.assert_allclose(found.toarray(), second_quotients(f, x), rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_hessians_by_several_arguments():
     f = symgrad(lambda x, y: np.sum((x[1:] - y[:-1]) ** 2 * x[1:]))
     x, y = np.array([0.3, 1.0, 2.0]), np.array([0.5, 0.2, 4.0])

@@ -123,6 +123,7 @@ def test_zeros_of_a_unit_direction_do_not_meet_infinities() -> None:
     assert found[1, 1] == 0.25
 
 
+@pytest.mark.slow
 def test_products_with_arrays_that_loops_fill_have_no_tape_of_their_own() -> None:
     """What an array build reads of one that loops around fill element by element is read where it is
     built again; only the loop around keeps it."""
@@ -177,6 +178,7 @@ def test_the_derivative_by_one_number_has_no_tape() -> None:
     assert "_tape" not in f.grad.source() + f.value_and_grad.source()
 
 
+@pytest.mark.slow
 def test_an_array_of_one_number_in_another_function_has_no_tape() -> None:
     f = symgrad(_decay_of_one, wrt="x")
     g = symgrad(lambda x, end: f.grad(np.array([x]), end)[0], wrt="x")

@@ -34,6 +34,7 @@ def test_names_of_values_are_no_names_of_adjoints() -> None:
     assert names.copied("w_bar_3") == "w_bar_3"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("rows", [2, 5])
 def test_the_nearest_of_some_points(rows: int) -> None:
     """The gradient of the sum of least squared distances is a sum over the points that are nearest to each."""

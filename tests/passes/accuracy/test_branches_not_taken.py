@@ -148,6 +148,7 @@ def in_python(monkeypatch):
     return found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("accuracy", ["high", "fast"])
 def test_rays_that_miss_are_decided_without_python(in_python, accuracy):
     f = symgrad(nearest, accuracy=accuracy)
@@ -158,6 +159,7 @@ def test_rays_that_miss_are_decided_without_python(in_python, accuracy):
     assert not in_python
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("accuracy", ["high", "fast"])
 def test_slopes_of_sums_in_early_returns(accuracy):
     f = symgrad(brightness, accuracy=accuracy)

@@ -25,6 +25,7 @@ def root(p: float) -> float:
     return b - (b**3 - p * b - 1) / (3 * b * b - p)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("accuracy", ["fast", "high", "strict"])
 def test_a_step_from_a_detached_root(accuracy: str) -> None:
     f = symgrad(root, accuracy=accuracy)

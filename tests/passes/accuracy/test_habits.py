@@ -98,6 +98,7 @@ def test_calls_that_lose_nothing_have_no_habit(again):
     assert not again
 
 
+@pytest.mark.slow
 def test_checks_and_errors_are_those_of_other_calls():
     f = symgrad(lambda x, y, k: turning(x, y, 0.5) + x[k], verify=False)
 

@@ -67,6 +67,7 @@ def test_a_cutoff_inside_of_a_comparison_of_numbers(label):
     assert found == pytest.approx(slopes(lambda x: by_label(x, label), X), abs=1e-8)
 
 
+@pytest.mark.slow
 def test_sides_that_cross_or_are_close():
     """Both sides are one formula where x is positive, and are close where it is small."""
     f = symgrad(lambda e, x, k: e + abs(x) if k == 0 else e + x + k)

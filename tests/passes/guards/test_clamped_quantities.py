@@ -137,6 +137,7 @@ def test_values_in_a_clamp_that_is_visible_stay_as_written():
         assert symgrad(f)(0.0) == pytest.approx(f(0.0), rel=1e-15)
 
 
+@pytest.mark.slow
 def test_a_maximum_with_a_small_number_is_a_guard_near_the_point_and_a_branch_elsewhere():
     def f(x):
         d = max(x - 1, E)

@@ -225,6 +225,7 @@ def grown_safely(t, k):
     return np.where(np.abs(k) < 1e-10, t, np.expm1(safe * t) / safe)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("f", "smooth", "written", "slopes"),
     [

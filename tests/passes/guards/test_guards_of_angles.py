@@ -46,6 +46,7 @@ def test_a_guard_of_a_small_angle_has_the_slopes_of_the_function(name, shift):
     assert f.grad(t, shift + 1e-7)[1] == pytest.approx(float(truth), rel=1e-13)
 
 
+@pytest.mark.slow
 def test_where_the_sine_vanishes_elsewhere_the_guard_stays():
     def slits(b):
         return 25.0 if abs(math.sin(b)) < 1e-9 else (math.sin(5 * b) / math.sin(b)) ** 2

@@ -108,6 +108,7 @@ def negative_binomial(m, y, mu, a):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 def test_what_is_not_proved_has_the_derivative_of_its_sides() -> None:
     g = symgrad(lambda y, mu, a: negative_binomial(math, y, mu, a))

@@ -102,6 +102,7 @@ def test_another_value_is_another_function():
     assert symgrad(lambda a, b: 1.0 if a == b else 0.0).grad(2.0, 2.0) == (0.0, 0.0)
 
 
+@pytest.mark.slow
 def test_a_shortcut_to_a_kink_or_a_root_has_its_slope():
     assert symgrad(lambda x: 0.0 if x == 0 else max(x, 0.0)).grad(0.0) == 0.5
     assert symgrad(lambda x: 0.0 if x == 0 else math.sqrt(x)).grad(0.0) == math.inf

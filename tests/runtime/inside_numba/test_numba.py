@@ -205,6 +205,7 @@ def test_arguments_that_are_refused() -> None:
         njit(lambda x: named.grad(x))(-2.0)
 
 
+@pytest.mark.slow
 def test_errors_that_compiled_code_catches() -> None:
     @symgrad
     def positive(x):

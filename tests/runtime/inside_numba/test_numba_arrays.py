@@ -101,6 +101,7 @@ MORE = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("f", "args"), FEW + [pytest.param(*case, marks=pytest.mark.slow) for case in MORE]
 )

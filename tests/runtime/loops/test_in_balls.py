@@ -47,6 +47,7 @@ def close(got: ball_program.Result, want: Any, sizes: Any) -> None:
 FEW = PROGRAMS[::12]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("case", FEW, ids=lambda c: c.name)
 def test_some_values(case: Case) -> None:
     check(value(case), case, (0, 2, 5))
@@ -141,6 +142,7 @@ def iterated(x: float, r: float, n: int) -> float:
     return x
 
 
+@pytest.mark.slow
 def test_balls_that_grow_with_each_iteration() -> None:
     """The precision that all digits of a chaotic map need grows by half a bit a step, the radii of balls by 1.7."""
     x, r, n = 0.3, 3.9, 1500
@@ -158,6 +160,7 @@ def test_balls_that_grow_with_each_iteration() -> None:
     np.testing.assert_allclose([found, *slopes], want, rtol=1e-14)
 
 
+@pytest.mark.slow
 def test_numbers_that_are_squared_again_and_again() -> None:
     """Their exponents would double with each iteration."""
 

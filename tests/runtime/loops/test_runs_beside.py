@@ -192,6 +192,7 @@ CASES: list[tuple[Callable[..., Any], tuple[Any, ...], Any]] = [
 ]
 
 
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize(("f", "args", "slopes"), CASES, ids=lambda v: getattr(v, "__name__", ""))
 def test_the_plain_run_decides(f: Any, args: Any, slopes: Any) -> None:
     g = symgrad(f)
@@ -224,6 +225,7 @@ def endless_outside(x):
     return s
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("f", [endless, endless_outside])
 def test_a_run_beside_the_plain_one_ends_by_its_budget(f: Any) -> None:
     g = symgrad(f, verify=False)
@@ -239,6 +241,7 @@ class Rung(Exception):  # noqa: N818
     pass
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("f", [endless, endless_outside])
 @pytest.mark.parametrize("accuracy", ["fast", "high"])
 def test_an_alarm_stops_loops_that_do_not_end(f: Any, accuracy: str) -> None:

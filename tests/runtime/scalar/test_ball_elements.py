@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from symdiff import ir, symgrad
-from symdiff.codegen.llvm.operation_table import FALSE, TRUE, UNKNOWN
+from symdiff.codegen.llvm.operation_table import FALSE, TRUE, UNKNOWN, Columns
 from symdiff.codegen.llvm.table_loops import logic
 from symdiff.interpret import Certified, work
 from symdiff.ir import ONE, ZERO, Expr, Op, const, var
@@ -69,6 +69,7 @@ def applied(op: Op) -> Expr:
     return op(X, Y) if op.arity == 2 else op(X)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("op", NAMED, ids=lambda op: op.name)
 def test_functions(op: Op, budget: int = 12) -> None:
     rng = np.random.default_rng(len(op.name))
@@ -181,6 +182,7 @@ def guarded(a, b):
     return np.where(a == b, np.exp(a), (np.exp(a) - np.exp(b)) / (a - b)) + abs(a)
 
 
+@pytest.mark.slow
 def test_results_are_the_same_where_the_library_is_not_found(monkeypatch) -> None:
     rng = np.random.default_rng(4)
     a, b = wide(rng, 40, -8, 2), wide(rng, 40, -8, 2)
@@ -335,3 +337,20 @@ def test_a_signal_ends_a_long_call() -> None:
         signal.signal(signal.SIGALRM, before)
     whole = len(points) * sum(work.cost(made.counts, b) for b in (64, 128, 256, 512, 1024, 2048))
     assert work.spent() - start < whole // ball_elements.CHEAPER
+
+
+def test_columns_are_those_of_plain_python():
+    product = plain(ir.MUL, plain(ir.ADD, X, const(0.1)), Y)
+    nodes = (
+        product, plain(ir.POW, X, const(3)), ir.where(ir.le(product, X), plain(ir.DIV, X, Y), Y),
+        ir.le(X, Y),
+    )  # fmt: skip
+    points = np.array([[0.3, 0.7], [2.0, -0.1], [1e300, 0.0], [-0.0, -0.0]])
+    columns = Columns(nodes, (X, Y))
+    for k, (a, b) in enumerate(points):
+        with np.errstate(all="ignore"):
+            p = (a + 0.1) * b
+            expected = p, a**3, a / b if p <= a else b, a <= b
+        for found, at in ((columns(points), k), (columns(points[k : k + 1]), 0)):
+            several = [np.broadcast_to(v, at + 1)[at] if np.ndim(v) == 0 else v[at] for v in found]
+            np.testing.assert_array_equal(several, expected)

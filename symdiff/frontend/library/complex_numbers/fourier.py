@@ -82,9 +82,6 @@ def _of_axis(inverse: bool, half: bool = False) -> Any:
     return found
 
 
-fft, ifft, rfft = _of_axis(False), _of_axis(True), _of_axis(False, half=True)
-
-
 def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
     """The signal whose transform has these values up to the middle, and their conjugates beyond."""
     a = np.asarray(a)
@@ -127,13 +124,19 @@ def rfftfreq(n: int, d: Any = 1.0) -> Any:
     return np.arange(n // 2 + 1) * (1.0 / (n * d))
 
 
-_FUNCTIONS = {
-    "fft": fft, "ifft": ifft, "rfft": rfft, "irfft": irfft, "fft2": _of_axes(fft, (-2, -1)),
-    "ifft2": _of_axes(ifft, (-2, -1)), "fftn": _of_axes(fft), "ifftn": _of_axes(ifft),
-    "rfft2": _of_axes(fft, (-2, -1), first=rfft), "rfftn": _of_axes(fft, first=rfft),
-    "irfft2": _of_axes(ifft, (-2, -1), last=irfft), "irfftn": _of_axes(ifft, last=irfft),
-    "fftfreq": fftfreq, "rfftfreq": rfftfreq,
-}  # fmt: skip
+def functions() -> dict[str, Any]:
+    """The transforms, by their names."""
+    fft, ifft, rfft = _of_axis(False), _of_axis(True), _of_axis(False, half=True)
+    return {
+        "fft": fft, "ifft": ifft, "rfft": rfft, "irfft": irfft, "fft2": _of_axes(fft, (-2, -1)),
+        "ifft2": _of_axes(ifft, (-2, -1)), "fftn": _of_axes(fft), "ifftn": _of_axes(ifft),
+        "rfft2": _of_axes(fft, (-2, -1), first=rfft), "rfftn": _of_axes(fft, first=rfft),
+        "irfft2": _of_axes(ifft, (-2, -1), last=irfft), "irfftn": _of_axes(ifft, last=irfft),
+        "fftfreq": fftfreq, "rfftfreq": rfftfreq,
+    }  # fmt: skip
+
+
+_FUNCTIONS = functions()
 NUMPY = {f"numpy.fft.{name}": f for name, f in _FUNCTIONS.items()}
 TRANSFORMS = NUMPY | {f"scipy.fft.{name}": f for name, f in _FUNCTIONS.items()}
 """The transforms, by their dotted names."""
