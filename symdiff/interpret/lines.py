@@ -149,10 +149,17 @@ class Lines(Tape):
         if ir.rational(u) is None and most.is_finite() and 0 < most <= THIN and abs(size) < most:
             return most
         for u, bound in (e.args, e.args[::-1]):
-            if (offset := small_offset(bound)) is not None:
+            if (offset := self._offset(bound, here)) is not None:
                 away = abs(here[self.index[u]] - offset[0])
                 return arb(offset[1]) if away.is_finite() and away <= offset[1] else None
         return None
+
+    def _offset(self, bound: Expr, here: Sequence[Value]) -> tuple[int, float] | None:
+        """The integer that a bound is close to, and how close; 0 for small tolerances."""
+        if {*ir.variables((bound,))} <= self.tolerances != set():
+            size = abs(float(here[self.index[bound]].mid()))
+            return (0, size) if 0 < size <= THIN else None
+        return small_offset(bound)
 
     def is_singular(self, root: int, v: Sequence[Value], choice: Choice) -> bool:
         """Whether a node has no value, or had none as the user wrote it."""
@@ -257,9 +264,9 @@ class Line:
         self.thin = self._thin(sides)
         if any(self.thin):
             prec, point = BITS * place.depth, list(map(arb, place.point))
-            known = [{**self.known, **thin} for thin in self.thin]
-            middles = [self.tape.leaves(self.tape.on(point, prec, {}, k)) for k in known]
-            self._outside = [self.tape.leaves(self._sides(k)[j]) for j, k in enumerate(known)]
+            beyond = [{**self.known, **thin} for thin in self.thin]
+            middles = [self.tape.leaves(self.tape.on(point, prec, {}, k)) for k in beyond]
+            self._outside = [self.tape.leaves(self._sides(k)[j]) for j, k in enumerate(beyond)]
             self.is_banded = any(
                 leaf is not None and all(leaf != m[i] for m in (*middles, *self._outside))
                 for i, leaf in here.items()
@@ -296,9 +303,8 @@ class Line:
             a, b = (index[x] for x in e.args)
             if all((here[a] - here[b]).overlaps(v[a] - v[b]) for v in sides):
                 continue
-            u, bound = e.args if here[i] else e.args[::-1]
             ends = [True, True]
-            if not (is_size(u) or {*ir.variables((bound,))} <= self.tape.tolerances != set()):
+            if not is_size(e.args[0 if here[i] else 1]):
                 k = BEYOND - max(0, math.frexp(self.at.point[self.by])[1])
                 beyond = beyond or self._plain_sides(k)
                 ends = [v[i] is not here[i] for v in beyond]
@@ -479,7 +485,7 @@ def small_offset(bound: Expr) -> tuple[int, float] | None:
     """An integer, and the small distance of a constant from it, as of 1 - 1e-12 from 1; None for others."""
     if (q := ir.rational(bound)) is None or (off := abs(q - round(q))) > THIN:
         return None
-    return (round(q), float(off)) if off > ROUNDED * max(1, abs(q)) else None
+    return (round(q), float(off)) if off > ROUNDED * max(1.0, abs(float(q))) else None
 
 
 def is_size(u: Expr) -> bool:
@@ -515,6 +521,7 @@ __all__ = [
     "ALIKE",
     "BAND",
     "BITS",
+    "VERY_THIN",
     "Choice",
     "Inputs",
     "Line",

@@ -21,25 +21,23 @@ from __future__ import annotations
 import functools
 import math
 import random
-from collections.abc import Callable, Container, Iterator, Sequence, Set
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symdiff import ir
-from symdiff.interpret.lines import is_size, is_step, small_offset, zeros_of
+from symdiff.interpret.lines import VERY_THIN, is_step
 from symdiff.interpret.meeting_places import SLOPED, Place, independent, pairs_of, several
-from symdiff.interpret.secants import RATIONAL, value_at, values_at, zero_by
+from symdiff.interpret.places import LITTLE, WIDEST, atoms_of, bound_of, places_of
+from symdiff.interpret.secants import value_at, values_at, zero_by
 from symdiff.interpret.terms import Term
-from symdiff.ir import EQ, FALSE, LE, LT, SIGN, WHERE, ZERO, Expr, and_, not_, or_, topological
-from symdiff.ir.functions import ACOS, ASIN, ATAN, ATAN2, EXTREMES, HYPOT, LOG
+from symdiff.ir import EQ, FALSE, WHERE, Expr, and_, or_, topological
+from symdiff.ir.functions import ACOS, ASIN, ATAN2, EXTREMES
 from symdiff.ir.plain import exactly
 
 if TYPE_CHECKING:
     from symdiff.interpret.along_lines import Point
 
-WIDEST = 1e-3
-"""The largest width of a thin band, in the compared quantity."""
 TRIED = 3
 """The number of general points at which a place is tested."""
 PLACES, PAIRS = 24, 28
@@ -59,8 +57,6 @@ JUMP = (
 )
 LINEAR = (ir.ADD, ir.SUB, ir.NEG, ir.MUL, ir.DIV)
 """The operations of linear forms, if all factors and divisors are numbers."""
-LOGIC = (ir.AND, ir.OR, ir.NOT)
-"""The operations that combine comparisons to conditions."""
 EDGES = (ATAN2, ACOS, ASIN)
 """Functions without a derivative at the edges of their domains, though functions of them may have one."""
 DIGITS = 2**11
@@ -69,8 +65,6 @@ WIDTHS = range(10, 60, 2)
 """Minus the exponents of distances that are tried as widths of thin bands."""
 BESIDE, SMOOTH = 1e-5, 1e-3
 """How far from a thin band a formula is evaluated, and by how much it may change."""
-LITTLE = 1e-9
-"""The value of a parameter that only conditions read, at general points."""
 SIZES = (0.25, 1.75)
 """The sizes of the coordinates of general points, or ten times as much."""
 
@@ -110,7 +104,7 @@ def special_points(
     outputs : as captured; rows : the derivatives of them in each result.
     formulas : the results at a point, as a kernel computes them.
     """
-    places = list(_places(outputs))
+    places = list(places_of(outputs))
     places, others = places[:PLACES], places[PLACES:]
     if not places:
         return SpecialPoints()
@@ -182,136 +176,6 @@ def _is_curved(p: Place) -> bool:
     nodes = [e for e in topological(p.zeros) if e.args]
     products = (map(ir.variables, zip(e.args)) for e in nodes if e.op in (ir.MUL, ir.DIV))
     return not all(e.op in LINEAR for e in nodes) or any(map(all, products))
-
-
-def atoms_of(condition: Expr) -> list[Expr]:
-    """The comparisons of a condition."""
-    nodes = ir.reached((condition,), ir.through(*LOGIC))
-    return [e for e in nodes if e.op in ir.COMPARISONS]
-
-
-# ----------------------------------------------------------------------- places
-def _places(outputs: Sequence[Expr]) -> Iterator[Place]:
-    """Guards first, in the order of evaluation."""
-    order = topological(outputs)
-    tolerances = {*ir.variables(outputs)} - ir.variables_of_values(outputs)
-    found: dict[Expr, Place] = {}
-    for e in order:
-        if e.op is WHERE:
-            found = {p.condition: p for p in _guards(e, tolerances)} | found
-    for e in order:
-        own = _boundary(e) if e.op in (LT, LE) else _edge(e) or _kink(e)
-        for place in (*(poles(e) if own is None else (own,)), *_cut(e)):
-            if place.condition is not FALSE:
-                found.setdefault(place.condition, place)
-    singular = [p for e in order if (p := _singular(e)) is not None and p.condition is not FALSE]
-    if found or len({p.at.op is LOG for p in singular}) == 2:
-        for p in singular:
-            found.setdefault(p.condition, p)
-    return iter(found.values())
-
-
-def _guards(e: Expr, tolerances: Set[Expr]) -> Iterator[Place]:
-    """The points and thin bands that the condition of a branch tests for."""
-    atoms = atoms_of(e.args[0])
-    points = [p for a in atoms if (p := _point(a, e, tolerances)) is not None]
-    yield from points
-    if len(points) > 1:
-        whole = functools.reduce(and_, (p.condition for p in points))
-        zeros = tuple(z for p in points for z in p.zeros)
-        yield Place(whole, zeros, e, tuple(c for p in points for c in p.asks))
-
-
-def _point(c: Expr, at: Expr, tolerances: Set[Expr]) -> Place | None:
-    a, b = c.args
-    if c.op is EQ:
-        return Place(c, zeros_of(_difference(a, b)), at, (c,))
-    for u, bound, inside in ((a, b, c), (b, a, not_(c))):
-        (size,), q = exactly((u,)), ir.rational(bound)
-        if q is None and is_size(size) and _is_small(bound, tolerances):
-            return Place(and_(inside, ir.le(bound, WIDEST)), zeros_of(size), at, (c,))
-        if q is not None and 0 <= q <= WIDEST and is_size(size):
-            return Place(inside if q else ir.eq(u, ZERO), zeros_of(size), at, (c,))
-        if (offset := small_offset(bound)) is not None:
-            (d,) = exactly((u - offset[0],))
-            near = ir.le(ir.abs_(u - offset[0]), ir.const(offset[1]))
-            return Place(near, zeros_of(d), at, (c,))
-    return None
-
-
-def _bound_of(c: Expr) -> float:
-    """The width of a band that a comparison asks for, if it is constant; that of computed bounds is tiny at tries."""
-    found = (small_offset(a) for a in c.args)
-    return next((f[1] for f in found if f is not None), LITTLE)
-
-
-def _is_small(bound: Expr, tolerances: Set[Expr]) -> bool:
-    """Whether a computed bound may be that of a thin band: it is made of tolerances, or has a small factor."""
-    found = {*ir.variables((bound,))}
-    return found <= tolerances or any(
-        0 < (ir.rational(n) or 0) <= WIDEST for n in topological((bound,))
-    )
-
-
-def _boundary(c: Expr) -> Place:
-    a, b = c.args if c.args[0].args else reversed(c.args)
-    return Place(ir.eq(a, b), zeros_of(_difference(a, b)), c)
-
-
-def _kink(e: Expr) -> Place | None:
-    if e.op.kink is None or e.op.name.startswith("plain:"):
-        return None
-    if e.op is not SIGN and len(e.args) == 1 and is_step(e):
-        return Place(ir.eq(e, e.args[0]), exactly(e.args), e)
-    u = e.op.kink(*e.args)
-    condition = ir.eq(*u.args) if u.op is ir.SUB else ir.eq(u, ZERO)
-    return Place(condition, zeros_of(*exactly((u,))), e)
-
-
-def _edge(e: Expr) -> Place | None:
-    if e.op in (ACOS, ASIN):
-        (a,) = e.args
-        at = or_(ir.eq(a, ir.ONE), ir.eq(a, -ir.ONE))
-        return Place(at, exactly((a - ir.ONE,)), e)
-    if e.op is ATAN2:
-        a, b = e.args
-        return Place(and_(ir.eq(a, ZERO), ir.eq(b, ZERO)), exactly((a, b)), e)
-    return None
-
-
-def _cut(e: Expr) -> Iterator[Place]:
-    """Where an angle jumps, though functions of it need not: its formulas are those of one side."""
-    if e.op is ATAN2:
-        y, x = e.args
-        yield Place(and_(ir.eq(y, ZERO), ir.lt(x, ZERO)), exactly((y,)), e)
-
-
-def poles(e: Expr) -> Iterator[Place]:
-    """Poles at which a function is finite, but has different sides: arc tangents have slopes
-    there."""
-    for n in ir.reached(e.args, ir.through(*RATIONAL, ir.POW)) if e.op is ATAN else ():
-        power = ir.rational(n.args[1]) if n.op is ir.POW else None
-        divisor = n.args[1] if n.op is ir.DIV else n.args[0] if power and power < 0 else None
-        if divisor is not None:
-            yield Place(ir.eq(divisor, ZERO), zeros_of(*exactly((divisor,))), e)
-
-
-def _singular(e: Expr) -> Place | None:
-    """Where a norm or a logarithm has no derivative: formulas are right unless something else has
-    none."""
-    if e.op is LOG:
-        if e.args[0].op.sign == "positive":
-            return None
-        return Place(ir.eq(e.args[0], ZERO), zeros_of(*exactly(e.args)), e)
-    is_root = e.op is ir.POW and ir.rational(e.args[1]) == Fraction(1, 2)
-    if e.op is HYPOT or (is_root and is_size(e.args[0])):
-        return Place(ir.eq(e, ZERO), zeros_of(*exactly((e,))), e)
-    return None
-
-
-def _difference(a: Expr, b: Expr) -> Expr:
-    x, y = exactly((a, b))
-    return x if y is ZERO else y if x is ZERO else x - y
 
 
 # ----------------------------------------------------------------------- trials
@@ -453,11 +317,11 @@ class _Trial:
         return point
 
     def _within(self, place: Place, point: dict[str, float]) -> dict[str, float] | None:
-        """A point of a thin band aside of its middle, where slopes of even functions are not 0; None if a place is
-        no band."""
-        for name in (
-            sorted({v.value for v in ir.variables(place.zeros)} & self.own) if place.asks else ()
-        ):
+        """A point of a very thin band aside of its middle, where slopes of even functions are not 0; None if a place
+        is no such band."""
+        bounds = [bound_of(c) for c in place.asks if c.op is not EQ]
+        names = sorted({v.value for v in ir.variables(place.zeros)} & self.own)
+        for name in names if bounds and max(bounds) <= VERY_THIN else ():
             for k in WIDTHS:
                 moved = {**point, name: point[name] + 2.0**-k}
                 if value_at(place.condition, moved) and any(
@@ -602,4 +466,4 @@ def _is_looked_at(outputs: Sequence[Expr], nodes: Container[Expr], values: dict[
     return False
 
 
-__all__ = ["ALIKE", "EDGES", "JUMP", "SpecialPoints", "atoms_of", "poles", "special_points"]
+__all__ = ["ALIKE", "EDGES", "JUMP", "SpecialPoints", "special_points"]

@@ -75,7 +75,7 @@ class Around:
     ----------
     names : new names for the program.
     tapes : the tapes that are read elsewhere.
-    types : of the parameters, for guards on sums over arrays.
+    types : of the parameters.
     late : after differentiation, when singularities have been filled already.
     """
 

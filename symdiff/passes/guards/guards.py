@@ -148,8 +148,9 @@ class _Repairs:
         below = set(ir.topological((output,))) if self.wrong else set()
         for e, named in [(e, named) for e, named in self.wrong.items() if e in below]:
             before = list(self.notes.guards)
-            joint = output if e is output else self.contexts.joined(output, e.args[:1])
-            if joint is not output and joint.op is e.op is WHERE:
+            condition = (branch_of(e) or e.args)[0]
+            joint = output if e is output else self.contexts.joined(output, (condition,))
+            if joint is not output and joint.op is WHERE:
                 whole = self._branch(joint, *joint.args)
                 if whole is not joint:
                     output = whole

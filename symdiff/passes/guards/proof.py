@@ -24,7 +24,7 @@ from functools import lru_cache
 from symdiff import ir
 from symdiff.errors import SymdiffError
 from symdiff.interpret import Answer, Certified, ulp_error
-from symdiff.ir import VAR, Expr
+from symdiff.ir import ABS, POW, VAR, Expr
 from symdiff.ir.functions import FILLED, SLOPES
 from symdiff.passes.analysis.bottlenecks import Ways, is_small
 from symdiff.passes.analysis.roots import loci, rational_roots
@@ -96,15 +96,14 @@ def verdict(
         return None
     found: list[Verdict] = []
     for form in _forms(part, small, other, signs):
-        asked = form.small, form.other
         names = {
             v: ir.var(f"guarded {k}")
-            for k, v in enumerate(ir.variables(asked))
+            for k, v in enumerate(ir.variables(form.sides))
             if v is not QUANTITY
         }
         if part.is_partial and names:
             return None  # other conditions may hold at other points of parameters
-        one = _judged(*ir.substitute(asked, names), form.piece, form.above, clamped)
+        one = _judged(ir.substitute(form.sides, names), form.piece, form.above, clamped)
         if one is None or ((form.is_loose or one.is_regular) and not one.right):
             return None
         found.append(form.named(one))
@@ -115,8 +114,7 @@ def verdict(
 class _Form:
     """Both sides as functions of `QUANTITY`, which stands for `quantity`; at 0 this is `variable` being `value`."""
 
-    small: Expr
-    other: Expr
+    sides: tuple[Expr, ...]
     piece: Piece
     variable: Expr
     value: Expr | None = None
@@ -146,9 +144,21 @@ def _forms(part: Part, small: Expr, other: Expr, signs: Signs) -> Iterator[_Form
     own = set(ir.variables((u,)))
     if u.op is VAR or ways.all_pass(u, own):
         yield _Form(
-            *ir.substitute((small, other), {u: QUANTITY}), piece, u, None, signs.nonnegative(u)
+            ir.substitute((small, other), {u: QUANTITY}), piece, u, None, signs.nonnegative(u)
         )
         return
+    if u.op is ABS:
+        (w,) = u.args
+        powers = (n for n in ir.topological((small, other)) if n.op is POW and n.args[0] is w)
+        even = {
+            n: ir.power(QUANTITY, n.args[1])
+            for n in powers
+            if (ir.integer(n.args[1]) or 1) % 2 == 0
+        }
+        made = ir.substitute((small, other), {u: QUANTITY, **even})
+        if own.isdisjoint(ir.variables(made)):
+            yield _Form(made, piece, u, None, True)
+            return
     if piece.low != piece.high:
         return
     if not _is_simple(u):
@@ -157,10 +167,10 @@ def _forms(part: Part, small: Expr, other: Expr, signs: Signs) -> Iterator[_Form
         if len(solution) != 1:
             made = ir.substitute((small, other), {u: QUANTITY})
             if made[1] is not other:
-                yield _Form(*made, piece, u, None, signs.nonnegative(u), True)
+                yield _Form(made, piece, u, None, signs.nonnegative(u), True)
             return
         ((v, value),) = solution.items()
-        yield _Form(*ir.substitute((small, other), {v: value + QUANTITY}), POINT, v, value)
+        yield _Form(ir.substitute((small, other), {v: value + QUANTITY}), POINT, v, value)
 
 
 def _is_simple(u: Expr) -> bool:
@@ -170,19 +180,19 @@ def _is_simple(u: Expr) -> bool:
 
 
 @lru_cache(maxsize=MAX_KNOWN)
-def _judged(small: Expr, other: Expr, piece: Piece, above: bool, clamped: bool) -> Verdict | None:
+def _judged(sides: tuple[Expr, ...], piece: Piece, above: bool, clamped: bool) -> Verdict | None:
     """The verdict for all values of parameters: that of those for which it can be told."""
-    params = [v for v in ir.variables((small, other)) if v is not QUANTITY]
+    params = [v for v in ir.variables(sides) if v is not QUANTITY]
     if not params:
-        return _of_one(small, other, piece, above, clamped)
+        return _of_one(sides, piece, above, clamped)
     if piece.low != piece.high or len(params) > MAX_PARAMETERS:
         return None
-    if (same := _shortcut(small, other, piece)) is not None:
+    if (same := _shortcut(sides, piece)) is not None:
         return same
     found: list[Verdict] = []
     for values in PARAMETERS:
         at = {v: ir.const(q) for v, q in zip(params, itertools.cycle(values), strict=False)}
-        one = _of_one(*ir.substitute((small, other), at), piece, above, clamped)
+        one = _of_one(ir.substitute(sides, at), piece, above, clamped)
         if one is not None and one.is_regular:
             return None  # both sides may be equal for these values alone
         if one is not None:
@@ -191,21 +201,22 @@ def _judged(small: Expr, other: Expr, piece: Piece, above: bool, clamped: bool) 
     return found[0] if len(kinds) == 1 and len(found) > 1 else None
 
 
-def _shortcut(small: Expr, other: Expr, piece: Piece) -> Verdict | None:
+def _shortcut(sides: tuple[Expr, ...], piece: Piece) -> Verdict | None:
     """A value at a point at which both sides are the same formula, and neither is singular."""
-    at = {QUANTITY: ir.const(Fraction(piece.low))}
-    if any(n.op in SLOPES for n in ir.topological((small, other))):
+    order = ir.topological(sides)
+    if any(n.op in SLOPES for n in order):
         return None  # the mean of both sides at a tie
-    one, two, *singular = ir.substitute(
-        (small, other, *(d for n in ir.topological((other,)) for d in loci(n))), at
-    )
+    at = {QUANTITY: ir.const(Fraction(piece.low))}
+    singular = [d for n in order for d in loci(n)]
+    one, two, *singular = ir.substitute((*sides, *singular), at)
     if one is not two or not all(ir.rational(d) for d in singular):
         return None
     q = Fraction(piece.low)
     return Verdict(True, ((QUANTITY, ir.const(q)),), ((QUANTITY, q),), 0.0, 0.0, 0.0, True)
 
 
-def _of_one(small: Expr, other: Expr, piece: Piece, above: bool, clamped: bool) -> Verdict | None:
+def _of_one(sides: tuple[Expr, ...], piece: Piece, above: bool, clamped: bool) -> Verdict | None:
+    small, other = sides
     try:
         centre = _centre(other, piece, above)
         return None if centre is None else _at(small, other, piece, centre, above, clamped)
@@ -273,7 +284,7 @@ def _at(
                 )  # fmt: skip
                 errors.append((there.ulps / BAND_ULPS, there))
     score, worst = max(errors, key=lambda e: e[0])
-    wide = max(reach) > NARROW * max(1, abs(centre))
+    wide = max(reach) > NARROW * max(1.0, abs(float(centre)))
     miss = max(abs(v.got - v.truth) for _, v in errors) / (abs(truth.value) or 1)
     close = seen.ulps <= POINT_ULPS and (miss <= FINE or (miss <= CLOSE and not wide))
     constant = QUANTITY not in ir.variables_of_values((small,))
