@@ -13,6 +13,7 @@ limit where the formula is undefined at the point but all paths into it agree.
 `along_lines`  derivatives at a point, by the definition
 `lines`        the points of a line through a point, and the decisions on both sides
 `special_points`  where formulas of derivatives differ from the definition
+`places`       where a captured program is not smooth
 `meeting_places`  places that are not smooth, and which matter where they meet
 `secants`      points at which quantities are zero
 `in_doubles`   formulas of numbers in doubles, at many points

@@ -173,7 +173,8 @@ class Point:
 
     @functools.cached_property
     def _is_in_band(self) -> bool:
-        return any(self.tape.within(i, self.place.here) for i in self.tape.conditions)
+        here = self.place.here
+        return any(self.tape.within(i, here) is not None for i in self.tape.conditions)
 
     def _moved(self, by: int, side: int, k: int) -> tuple[Value, list[Value]]:
         """The distance of a parameter moved by 2**-k to a side, and the values of all nodes
@@ -243,7 +244,7 @@ class Point:
 
     def _avoids(self, root: int, line: Line, choice: tuple[Choice, Choice]) -> bool:
         """Whether a thin band avoids a point."""
-        return line.is_banded and (line.is_guard or line.is_singular(root, choice[0]))
+        return line.is_banded and (line.is_very_thin or line.is_singular(root, choice[0]))
 
     def _is_limit(self, output: int, line: Line, choice: tuple[Choice, Choice]) -> bool:
         """Whether the value at the point is the limit of the sides."""
@@ -438,7 +439,7 @@ class Point:
         line, root = Line(self.tape, self.place, by), self.tape.roots[output]
         choice = line.choices(root, outside=True)
         guarded = self._avoids(root, line, choice) and self._is_limit(output, line, choice)
-        return line.thin if guarded else {}
+        return line.thin[0] if guarded else {}
 
     def _second(
         self, root: int, line: Line, by: int, side: int, choice: tuple[Choice, Choice]

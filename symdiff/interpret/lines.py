@@ -20,7 +20,7 @@ from symdiff.interpret.balls import Value
 from symdiff.interpret.flat import Tape
 from symdiff.interpret.limits import Stopped
 from symdiff.ir import ZERO, Expr
-from symdiff.ir.functions import HYPOT, SQUARES
+from symdiff.ir.functions import FILLED, HYPOT, SQUARES
 from symdiff.ir.plain import exactly
 
 Inputs = list[Value]
@@ -35,10 +35,13 @@ ALIKE, BAND = 40, 24
 """Bits to which the value at a puncture, and in a very thin band, must agree with both limits."""
 THIN, VERY_THIN = 1e-3, 1e-6
 """The largest widths of thin bands, in the compared quantity."""
+ROUNDED = 2.0**-50
+"""Constants that are closer than this to an integer, relatively, are rounded."""
 BITS = 8
 """Bits of precision per unit of depth: a sum that cancels half of them is zero."""
-PLAIN = 256
-"""Bits with which to find the end of a thin band."""
+PLAIN, BEYOND = 256, 7
+"""Bits with which to find the end of a thin band; minus the exponent of a distance beyond it, relative to 1
+and the point."""
 SIZES = (ir.ABS, SQUARES, HYPOT)
 """Operations whose results are never negative."""
 
@@ -49,7 +52,11 @@ class Lines(Tape):
     choice: Choice
 
     def __init__(self, params: Sequence[Expr], outputs: Sequence[Expr]) -> None:
-        super().__init__(params, outputs)
+        filled = [e for e in ir.topological(outputs) if e.op is FILLED]
+        beside = (e.args[k] for k in (0, 1) for e in filled)
+        super().__init__(params, (*outputs, *beside))
+        self.roots, more = self.roots[: len(outputs)], self.roots[len(outputs) :]
+        self._filled = [*zip(more, more[len(filled) :], strict=False)]
         self.choice = {}
         self.wheres = [i for i, e in enumerate(self.nodes) if e.op is ir.WHERE]
         self.steps = [i for i, e in enumerate(self.nodes) if is_step(e)]
@@ -131,16 +138,43 @@ class Lines(Tape):
             return [self.choice[i]]
         return super()._causes(i, v)
 
-    def within(self, i: int, here: Sequence[Value]) -> bool:
-        """Whether a comparison at a point implies that a quantity is below a small bound, but not
-        that it is zero."""
+    def within(self, i: int, here: Sequence[Value]) -> Value | None:
+        """The bound of a quantity that a comparison at a point implies to be small, but not zero; or of its distance
+        from an integer. None if there is none."""
         e = self.nodes[i]
         if e.op is ir.EQ or here[i] is None:
-            return False
+            return None
         u, bound = e.args if here[i] else e.args[::-1]
         size, most = here[self.index[u]], here[self.index[bound]]
-        finite = size.is_finite() and most.is_finite()
-        return bool(finite and 0 < most <= THIN and abs(size) < most)
+        if ir.rational(u) is None and most.is_finite() and 0 < most <= THIN and abs(size) < most:
+            return most
+        for u, bound in (e.args, e.args[::-1]):
+            if (offset := self._offset(bound, here)) is not None:
+                away = abs(here[self.index[u]] - offset[0])
+                return arb(offset[1]) if away.is_finite() and away <= offset[1] else None
+        return None
+
+    def _offset(self, bound: Expr, here: Sequence[Value]) -> tuple[int, float] | None:
+        """The integer that a bound is close to, and how close; 0 for small tolerances."""
+        if {*ir.variables((bound,))} <= self.tolerances != set():
+            size = abs(float(here[self.index[bound]].mid()))
+            return (0, size) if 0 < size <= THIN else None
+        return small_offset(bound)
+
+    def is_singular(self, root: int, v: Sequence[Value], choice: Choice) -> bool:
+        """Whether a node has no value, or had none as the user wrote it."""
+        if not v[root].is_finite():
+            return True
+        used = self.used(root, choice) if self._filled else ()
+        return any(i in used and v[k].contains(0) for i, k in self._filled)
+
+    def used(self, root: int, choice: Choice) -> set[int]:
+        """The nodes from which a node is computed."""
+
+        def below(i: int) -> list[int]:
+            return [choice[i]] if i in choice else [self.index[a] for a in self.nodes[i].args]
+
+        return set(ir.reached((root,), below))
 
     def leaves(self, v: Sequence[Value]) -> dict[int, int | None]:
         """The chosen leaf of each tree of branches; None where a condition is unknown, or compares
@@ -204,7 +238,7 @@ class Line:
     known : truth values and steps at p that hold on both sides, or are declared to.
     is_banded : whether p is in a thin band of a branch.
     is_very_thin : whether that is so thin that values agree to the digits of float32.
-    is_guard : whether that avoids a point, whether or not the formula has a value there.
+    thin : the truth values on the right and on the left of thin bands that the line leaves.
     mirrored : for both sides, the nodes that have the branch of the other side there.
     is_punctured : whether a branch is taken at p and on neither side.
     """
@@ -226,14 +260,15 @@ class Line:
         ]
         here, right, left = self._leaves
         self._outside: list[dict[int, int | None]] = [right, left]
-        self.is_banded, self.is_very_thin, self.is_guard = False, True, True
+        self.is_banded, self.is_very_thin = False, True
         self.thin = self._thin(sides)
-        if self.thin:
-            known, prec = {**self.known, **self.thin}, BITS * place.depth
-            self._outside = [self.tape.leaves(v) for v in self._sides(known)]
-            middle = self.tape.leaves(self.tape.on(list(map(arb, place.point)), prec, {}, known))
+        if any(self.thin):
+            prec, point = BITS * place.depth, list(map(arb, place.point))
+            beyond = [{**self.known, **thin} for thin in self.thin]
+            middles = [self.tape.leaves(self.tape.on(point, prec, {}, k)) for k in beyond]
+            self._outside = [self.tape.leaves(self._sides(k)[j]) for j, k in enumerate(beyond)]
             self.is_banded = any(
-                leaf not in (None, middle[i]) and leaf not in (m[i] for m in self._outside)
+                leaf is not None and all(leaf != m[i] for m in (*middles, *self._outside))
                 for i, leaf in here.items()
             )
         self.is_punctured = any(
@@ -247,11 +282,12 @@ class Line:
             self.tape.on(self.inputs(s, self.at.depth, 0, prec), prec, {}, known) for s in (1, -1)
         ]
 
-    def _thin(self, sides: Sequence[Sequence[Value]]) -> dict[int, bool]:
-        """The truth values outside thin bands that the line leaves, for comparisons at p that bound
-        a quantity by a small number."""
-        found = {}
+    def _thin(self, sides: Sequence[Sequence[Value]]) -> tuple[dict[int, bool], dict[int, bool]]:
+        """The truth values on the right and on the left of thin bands that the line leaves: of comparisons that fail
+        on that side, and of those that bound a size, on both."""
+        found: tuple[dict[int, bool], dict[int, bool]] = {}, {}
         here, index = self.at.here, self.tape.index
+        beyond: list[list[Value]] = []
         for i in self.tape.conditions:
             e = self.tape.nodes[i]
             if here[i] is None:
@@ -259,20 +295,23 @@ class Line:
             if e.op is ir.EQ:  # an equation of rounded values
                 ends = here[i] and all(v[i] for v in sides) and self._ends(i)
                 if ends:
-                    found[i] = False
+                    found[0][i] = found[1][i] = False
                     self.is_very_thin &= ends == VERY_THIN
-                    self.is_guard &= ends == VERY_THIN
                 continue
-            if not self.tape.within(i, here):
+            if (most := self.tape.within(i, here)) is None:
                 continue
-            u, bound = e.args if here[i] else e.args[::-1]
-            size, most = here[index[u]], here[index[bound]]
-            stays = all(size.overlaps(v[index[u]]) for v in sides)
-            is_bound = is_size(u) or {*ir.variables((bound,))} <= self.tape.tolerances
-            if not stays and is_bound:
-                found[i] = not here[i]
-                self.is_very_thin &= most <= VERY_THIN
-                self.is_guard &= is_size(u) and most <= VERY_THIN
+            a, b = (index[x] for x in e.args)
+            if all((here[a] - here[b]).overlaps(v[a] - v[b]) for v in sides):
+                continue
+            ends = [True, True]
+            if not is_size(e.args[0 if here[i] else 1]):
+                k = BEYOND - max(0, math.frexp(self.at.point[self.by])[1])
+                beyond = beyond or self._plain_sides(k)
+                ends = [v[i] is not here[i] for v in beyond]
+            for own, is_left in zip(found, ends, strict=True):
+                if is_left:
+                    own[i] = not here[i]
+            self.is_very_thin &= not any(ends) or bool(most <= VERY_THIN)
         return found
 
     def _ends(self, i: int) -> float | None:
@@ -289,13 +328,15 @@ class Line:
     def variation(self, root: int, choice: Choice) -> Value:
         """How much a formula without a value in the middle of thin bands changes within their
         width, in a general direction."""
-        known, prec = {**self.known, **self.thin}, BITS * self.at.depth
+        known, prec = {**self.known, **self.thin[0]}, BITS * self.at.depth
         if not self._is_singular_within(root, choice, known):
             return arb(0)
         low, high = 0, self.at.depth  # exponents of distances outside the bands, and inside
         while high - low > 1:
             k = (low + high) // 2
-            inside = any(v[i] is self.at.here[i] for v in self._plain_sides(k) for i in self.thin)
+            inside = any(
+                v[i] is self.at.here[i] for v in self._plain_sides(k) for i in self.thin[0]
+            )
             low, high = (low, k) if inside else (k, high)
         ctx.prec = prec
         here = [arb(x) for x in self.at.point]
@@ -306,20 +347,21 @@ class Line:
     def _is_singular_within(self, root: int, choice: Choice, known: Mapping[int, Value]) -> bool:
         point, zero = [arb(x) for x in self.at.point], dict(known)
         slots = dict(self.tape.slots)
-        for i in self.thin:
+        for i in {*self.thin[0], *self.thin[1]}:
             for z in (z for u in exactly(self.tape.nodes[i].args) for z in zeros_of(u)):
                 k = self.tape.index.get(z, -1)
                 if k in slots:
                     point[slots[k]] = arb(0)
                 elif k >= 0 and z.args:
                     zero[k] = arb(0)
-        return not self.tape.on(point, BITS * self.at.depth, choice, zero)[root].is_finite()
+        v = self.tape.on(point, BITS * self.at.depth, choice, zero)
+        return self.tape.is_singular(root, v, choice)
 
     def is_singular(self, root: int, choice: Choice) -> bool:
         """Whether the formula outside thin bands has no value at p."""
         point = [arb(x) for x in self.at.point]
-        v = self.tape.on(point, BITS * self.at.depth, choice, {**self.known, **self.thin})
-        return not v[root].is_finite()
+        v = self.tape.on(point, BITS * self.at.depth, choice, {**self.known, **self.thin[0]})
+        return self.tape.is_singular(root, v, choice)
 
     def inputs(self, side: int, k: int, aside: int, prec: int) -> Inputs:
         """The parameters at t = side*2**-k, or near that."""
@@ -367,7 +409,7 @@ class Line:
             leaf is not None and leaf == leaves[0][i] == leaves[1][i] for i, leaf in here.items()
         ):
             return (same := {i: leaf for i, leaf in here.items() if leaf is not None}), same
-        taken = self._used(root, {i: leaf for i, leaf in here.items() if leaf is not None})
+        taken = self.tape.used(root, {i: leaf for i, leaf in here.items() if leaf is not None})
         made: tuple[dict[int, int], dict[int, int]] = {}, {}
         for i, leaf in here.items():
             both = leaves[0][i], leaves[1][i]
@@ -383,19 +425,9 @@ class Line:
     def taking(self, root: int, choice: tuple[Choice, Choice]) -> tuple[int, ...]:
         """The sides that take the branches of p."""
         here = choice[0]
-        used = self._used(root, here)
+        used = self.tape.used(root, here)
         own = zip((1, -1), self._leaves[1:], strict=True)
         return tuple(s for s, leaves in own if all(leaves[i] == here[i] for i in used if i in here))
-
-    def _used(self, root: int, choice: Choice) -> set[int]:
-        """The nodes from which a node is computed."""
-
-        def below(i: int) -> list[int]:
-            if i in choice:
-                return [choice[i]]
-            return [self.tape.index[a] for a in self.tape.nodes[i].args]
-
-        return set(ir.reached((root,), below))
 
     def own(self) -> tuple[Choice, Choice]:
         """The branches of each side."""
@@ -449,6 +481,13 @@ class Line:
         return self.tape.on(inputs, prec, choice[side < 0], {**self.known, **fixed}) if fixed else v
 
 
+def small_offset(bound: Expr) -> tuple[int, float] | None:
+    """An integer, and the small distance of a constant from it, as of 1 - 1e-12 from 1; None for others."""
+    if (q := ir.rational(bound)) is None or (off := abs(q - round(q))) > THIN:
+        return None
+    return (round(q), float(off)) if off > ROUNDED * max(1.0, abs(float(q))) else None
+
+
 def is_size(u: Expr) -> bool:
     """Whether an expression is never negative, as a norm, or a sum of squares."""
     (u,) = exactly((u,))
@@ -482,6 +521,7 @@ __all__ = [
     "ALIKE",
     "BAND",
     "BITS",
+    "VERY_THIN",
     "Choice",
     "Inputs",
     "Line",
@@ -490,5 +530,6 @@ __all__ = [
     "is_size",
     "is_step",
     "no_double",
+    "small_offset",
     "zeros_of",
 ]

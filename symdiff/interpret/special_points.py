@@ -21,25 +21,23 @@ from __future__ import annotations
 import functools
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symdiff import ir
-from symdiff.interpret.lines import is_size, is_step, zeros_of
+from symdiff.interpret.lines import VERY_THIN, is_step
 from symdiff.interpret.meeting_places import SLOPED, Place, independent, pairs_of, several
-from symdiff.interpret.secants import RATIONAL, value_at, values_at, zero_by
+from symdiff.interpret.places import LITTLE, WIDEST, atoms_of, bound_of, places_of
+from symdiff.interpret.secants import value_at, values_at, zero_by
 from symdiff.interpret.terms import Term
-from symdiff.ir import EQ, FALSE, LE, LT, SIGN, WHERE, ZERO, Expr, and_, not_, or_, topological
-from symdiff.ir.functions import ACOS, ASIN, ATAN, ATAN2, EXTREMES, HYPOT, LOG
+from symdiff.ir import EQ, FALSE, WHERE, Expr, and_, or_, topological
+from symdiff.ir.functions import ACOS, ASIN, ATAN2, EXTREMES
 from symdiff.ir.plain import exactly
 
 if TYPE_CHECKING:
     from symdiff.interpret.along_lines import Point
 
-WIDEST = 1e-3
-"""The largest width of a thin band, in the compared quantity."""
 TRIED = 3
 """The number of general points at which a place is tested."""
 PLACES, PAIRS = 24, 28
@@ -59,12 +57,12 @@ JUMP = (
 )
 LINEAR = (ir.ADD, ir.SUB, ir.NEG, ir.MUL, ir.DIV)
 """The operations of linear forms, if all factors and divisors are numbers."""
-LOGIC = (ir.AND, ir.OR, ir.NOT)
-"""The operations that combine comparisons to conditions."""
 EDGES = (ATAN2, ACOS, ASIN)
 """Functions without a derivative at the edges of their domains, though functions of them may have one."""
 DIGITS = 2**11
 """One over the unit of the coordinates of general points."""
+WIDTHS = range(10, 60, 2)
+"""Minus the exponents of distances that are tried as widths of thin bands."""
 BESIDE, SMOOTH = 1e-5, 1e-3
 """How far from a thin band a formula is evaluated, and by how much it may change."""
 SIZES = (0.25, 1.75)
@@ -106,7 +104,7 @@ def special_points(
     outputs : as captured; rows : the derivatives of them in each result.
     formulas : the results at a point, as a kernel computes them.
     """
-    places = list(_places(outputs))
+    places = list(places_of(outputs))
     places, others = places[:PLACES], places[PLACES:]
     if not places:
         return SpecialPoints()
@@ -180,116 +178,6 @@ def _is_curved(p: Place) -> bool:
     return not all(e.op in LINEAR for e in nodes) or any(map(all, products))
 
 
-def atoms_of(condition: Expr) -> list[Expr]:
-    """The comparisons of a condition."""
-    nodes = ir.reached((condition,), ir.through(*LOGIC))
-    return [e for e in nodes if e.op in ir.COMPARISONS]
-
-
-# ----------------------------------------------------------------------- places
-def _places(outputs: Sequence[Expr]) -> Iterator[Place]:
-    """Guards first, in the order of evaluation."""
-    order = topological(outputs)
-    found: dict[Expr, Place] = {}
-    for e in order:
-        if e.op is WHERE:
-            found = {p.condition: p for p in _guards(e)} | found
-    for e in order:
-        own = _boundary(e) if e.op in (LT, LE) else _edge(e) or _kink(e)
-        for place in (*(poles(e) if own is None else (own,)), *_cut(e)):
-            if place.condition is not FALSE:
-                found.setdefault(place.condition, place)
-    singular = [p for e in order if (p := _singular(e)) is not None and p.condition is not FALSE]
-    if found or len({p.at.op is LOG for p in singular}) == 2:
-        for p in singular:
-            found.setdefault(p.condition, p)
-    return iter(found.values())
-
-
-def _guards(e: Expr) -> Iterator[Place]:
-    """The points and thin bands that the condition of a branch tests for."""
-    points = [p for a in atoms_of(e.args[0]) if (p := _point(a, e)) is not None]
-    yield from points
-    if len(points) > 1:
-        whole = functools.reduce(and_, (p.condition for p in points))
-        zeros = tuple(z for p in points for z in p.zeros)
-        yield Place(whole, zeros, e, tuple(c for p in points for c in p.asks))
-
-
-def _point(c: Expr, at: Expr) -> Place | None:
-    a, b = c.args
-    if c.op is EQ:
-        return Place(c, zeros_of(_difference(a, b)), at, (c,))
-    for u, bound, inside in ((a, b, c), (b, a, not_(c))):
-        q = ir.rational(bound)
-        if q is not None and 0 <= q <= WIDEST:
-            (size,) = exactly((u,))
-            if is_size(size):
-                return Place(inside if q else ir.eq(u, ZERO), zeros_of(size), at, (c,))
-    return None
-
-
-def _boundary(c: Expr) -> Place:
-    a, b = c.args if c.args[0].args else reversed(c.args)
-    return Place(ir.eq(a, b), zeros_of(_difference(a, b)), c)
-
-
-def _kink(e: Expr) -> Place | None:
-    if e.op.kink is None or e.op.name.startswith("plain:"):
-        return None
-    if e.op is not SIGN and len(e.args) == 1 and is_step(e):
-        return Place(ir.eq(e, e.args[0]), exactly(e.args), e)
-    u = e.op.kink(*e.args)
-    condition = ir.eq(*u.args) if u.op is ir.SUB else ir.eq(u, ZERO)
-    return Place(condition, zeros_of(*exactly((u,))), e)
-
-
-def _edge(e: Expr) -> Place | None:
-    if e.op in (ACOS, ASIN):
-        (a,) = e.args
-        at = or_(ir.eq(a, ir.ONE), ir.eq(a, -ir.ONE))
-        return Place(at, exactly((a - ir.ONE,)), e)
-    if e.op is ATAN2:
-        a, b = e.args
-        return Place(and_(ir.eq(a, ZERO), ir.eq(b, ZERO)), exactly((a, b)), e)
-    return None
-
-
-def _cut(e: Expr) -> Iterator[Place]:
-    """Where an angle jumps, though functions of it need not: its formulas are those of one side."""
-    if e.op is ATAN2:
-        y, x = e.args
-        yield Place(and_(ir.eq(y, ZERO), ir.lt(x, ZERO)), exactly((y,)), e)
-
-
-def poles(e: Expr) -> Iterator[Place]:
-    """Poles at which a function is finite, but has different sides: arc tangents have slopes
-    there."""
-    for n in ir.reached(e.args, ir.through(*RATIONAL, ir.POW)) if e.op is ATAN else ():
-        power = ir.rational(n.args[1]) if n.op is ir.POW else None
-        divisor = n.args[1] if n.op is ir.DIV else n.args[0] if power and power < 0 else None
-        if divisor is not None:
-            yield Place(ir.eq(divisor, ZERO), zeros_of(*exactly((divisor,))), e)
-
-
-def _singular(e: Expr) -> Place | None:
-    """Where a norm or a logarithm has no derivative: formulas are right unless something else has
-    none."""
-    if e.op is LOG:
-        if e.args[0].op.sign == "positive":
-            return None
-        return Place(ir.eq(e.args[0], ZERO), zeros_of(*exactly(e.args)), e)
-    is_root = e.op is ir.POW and ir.rational(e.args[1]) == Fraction(1, 2)
-    if e.op is HYPOT or (is_root and is_size(e.args[0])):
-        return Place(ir.eq(e, ZERO), zeros_of(*exactly((e,))), e)
-    return None
-
-
-def _difference(a: Expr, b: Expr) -> Expr:
-    x, y = exactly((a, b))
-    return x if y is ZERO else y if x is ZERO else x - y
-
-
 # ----------------------------------------------------------------------- trials
 class _Trial:
     """Tests of formulas against the definition at general points of places."""
@@ -309,6 +197,8 @@ class _Trial:
         self.formulas, self.until, self._share = formulas, until, until
         self.count = count
         self.own = {v.value for v in ir.variables(outputs)}
+        values = {v.value for v in ir.variables_of_values(outputs)}
+        self.tolerances = sorted(self.own - values)
         self.definition = Derivatives(names[:count], outputs)
         self.rng = random.Random(4)
         self.bases = [self._base(k) for k in range(BASES)]
@@ -332,7 +222,7 @@ class _Trial:
         point[rng.choice(sorted(self.own) or self.names)] = rng.choice(signs) * 2.0 ** rng.randint(
             -1, 1
         )
-        return point
+        return point | dict.fromkeys(self.tolerances, LITTLE)
 
     def special(
         self, places: Sequence[Place], more: Sequence[dict[str, float]] = ()
@@ -352,6 +242,7 @@ class _Trial:
         if form in self._unreached:
             return None
         tried = unknown = undefined = 0
+        taken: set[tuple[Expr, bool]] = set()
         self._share = work.spent() + (self.until - work.spent()) // SHARE
         for k, base in enumerate(self.bases):
             if work.spent() > self._share:
@@ -362,10 +253,16 @@ class _Trial:
             reached |= point is not None
             if point is None or not self._is_met(place, point):
                 continue
+            sides = self._sides_taken(place, point)
+            if max(tried, unknown) >= TRIED and sides <= taken:
+                continue
+            taken |= sides
             defined = self._is_defined(point)
             if not defined and undefined == TRIED:
                 continue
             verdict = self._agrees(place, point)
+            if verdict and (beside := self._within(place, point)) is not None:
+                verdict = self._agrees(place, beside, 0.0)
             undefined += not defined
             if verdict is None and not defined:
                 continue
@@ -376,7 +273,7 @@ class _Trial:
                 unknown += banded is None
             tried += verdict is True
             unknown += verdict is None
-            if max(tried, unknown) == TRIED:
+            if max(tried, unknown) >= TRIED * (2 if place.asks else 1):
                 break
         if not reached:
             self._unreached.add(form)
@@ -419,13 +316,42 @@ class _Trial:
                 by[u], point, near[u] = solved
         return point
 
+    def _within(self, place: Place, point: dict[str, float]) -> dict[str, float] | None:
+        """A point of a very thin band aside of its middle, where slopes of even functions are not 0; None if a place
+        is no such band."""
+        bounds = [bound_of(c) for c in place.asks if c.op is not EQ]
+        names = sorted({v.value for v in ir.variables(place.zeros)} & self.own)
+        for name in names if bounds and max(bounds) <= VERY_THIN else ():
+            for k in WIDTHS:
+                moved = {**point, name: point[name] + 2.0**-k}
+                if value_at(place.condition, moved) and any(
+                    value_at(u, moved) for u in place.zeros
+                ):
+                    return moved
+        return None
+
     def _is_met(self, place: Place, point: dict[str, float]) -> bool:
         """Whether the program evaluates a place at a point, and has no pole there."""
         if not value_at(place.condition, point):
             return False
         values = values_at(self.outputs, point)
         finite = not any(math.isinf(values[e]) for e in self.outputs)
-        return finite and _is_looked_at(self.outputs, place.at, values)
+        return finite and _is_looked_at(self.outputs, self._asking(place), values)
+
+    def _asking(self, place: Place) -> dict[Expr, None]:
+        """The nodes at which a place is met: all branches that ask for it."""
+        if not place.asks:
+            return {place.at: None}
+        branches = (e for e in topological(self.outputs) if e.op is WHERE)
+        return dict.fromkeys(e for e in branches if {*place.asks} <= {*atoms_of(e.args[0])})
+
+    def _sides_taken(self, place: Place, point: dict[str, float]) -> set[tuple[Expr, bool]]:
+        """The sides that are taken of branches which ask for a place among other things."""
+        branches = [
+            e for e in self._asking(place) if e.op is WHERE and len(atoms_of(e.args[0])) > 1
+        ]
+        values = values_at([e.args[0] for e in branches], point) if branches else {}
+        return {(e, bool(values[e.args[0]])) for e in branches}
 
     def _is_banded(self, place: Place, point: dict[str, float]) -> bool | None:
         """Whether a formula continues that outside a thin band, such as clamps produce, on both
@@ -448,7 +374,8 @@ class _Trial:
         values = values_at(self.outputs, point)
         return all(math.isfinite(values[e]) for e in self.outputs)
 
-    def _agrees(self, place: Place, point: dict[str, float]) -> bool | None:
+    def _agrees(self, place: Place, point: dict[str, float], unit: float = 1.0) -> bool | None:
+        """Whether formulas agree with the definition at a point, relative to their sizes and a unit."""
         flat = [point[p] for p in self.names]
         found = self.formulas(flat)
         there = self.definition.at(flat[: self.count], self._share)
@@ -471,7 +398,7 @@ class _Trial:
                 agreed = False
             elif math.isnan(total) or not all(s.known for s in slopes):
                 agreed = agreed and None
-            elif not _is_close(x, total):
+            elif not _is_close(x, total, unit):
                 agreed = False
         known = self.jumps.setdefault(place.condition, [])
         known += [any(jumps)] if jumps else []
@@ -509,24 +436,23 @@ class _Trial:
                 a, b = exactly((e, other))
                 yield place.at, a, b
             return
-        for e in topological(self.outputs):
-            if e.op is WHERE and {*place.asks} <= {*atoms_of(e.args[0])}:
-                a, b = exactly(e.args[1:])
-                yield e, a, b
+        for e in self._asking(place):
+            a, b = exactly(e.args[1:])
+            yield e, a, b
 
 
-def _is_close(x: float, y: float) -> bool:
-    return x == y or abs(x - y) <= ALIKE * (1 + abs(y)) < math.inf
+def _is_close(x: float, y: float, unit: float = 1.0) -> bool:
+    return x == y or abs(x - y) <= ALIKE * (unit + abs(y)) < math.inf
 
 
-def _is_looked_at(outputs: Sequence[Expr], node: Expr, values: dict[Expr, Any]) -> bool:
-    """Whether a node is evaluated, given the branches that are taken and the terms that are
+def _is_looked_at(outputs: Sequence[Expr], nodes: Container[Expr], values: dict[Expr, Any]) -> bool:
+    """Whether some node is evaluated, given the branches that are taken and the terms that are
     largest."""
     seen: set[Expr] = set()
     stack = list(outputs)
     while stack:
         e = stack.pop()
-        if e is node:
+        if e in nodes:
             return True
         if e in seen:
             continue
@@ -540,4 +466,4 @@ def _is_looked_at(outputs: Sequence[Expr], node: Expr, values: dict[Expr, Any]) 
     return False
 
 
-__all__ = ["ALIKE", "EDGES", "JUMP", "SpecialPoints", "atoms_of", "poles", "special_points"]
+__all__ = ["ALIKE", "EDGES", "JUMP", "SpecialPoints", "special_points"]

@@ -10,9 +10,8 @@ from symdiff.codegen.sympy.text import short_text
 from symdiff.errors import GuardWarning
 from symdiff.ir import Expr
 from symdiff.ir.program import Program
-from symdiff.passes.guards.notes import Guard, GuardNotes
+from symdiff.passes.guards.notes import Guard, GuardNotes, Place, Solved
 from symdiff.passes.guards.proof import BAND_ULPS
-from symdiff.passes.guards.verdicts import Place, Solved
 
 
 def message(guard: Guard) -> str:
@@ -25,11 +24,6 @@ def message(guard: Guard) -> str:
             f"the guard at {_text(guard.point)} has the value of the limit{within}; "
             f"{what} are those of the smooth extension"
         )
-    if guard.kind == "unproved":
-        return (
-            f"the guard at {_text(guard.point)} is not proved to be a limit: derivatives are taken as written; a slope "
-            f"is {guard.guarded:.6g}, and near the point about {guard.limit:.6g}, at {_text(guard.where)}"
-        )
     what = "the limit" if guard.at_point else "the value without it"
     return (
         f"the guarded value is not {what}: {guard.guarded!r} against {guard.limit!r} at "
@@ -38,7 +32,7 @@ def message(guard: Guard) -> str:
 
 
 def wrong(notes: GuardNotes) -> list[tuple[str, Expr]]:
-    """Messages about guards whose value is not the limit, or not proved to be, and their nodes."""
+    """Messages about guards whose value is not the limit, and their nodes."""
     return [(message(g), g.node) for g in notes.guards if g.kind != "repaired"]
 
 

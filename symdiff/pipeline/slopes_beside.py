@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from symdiff import ir
 from symdiff.codegen.llvm.operation_table import columns_of, evaluable
 from symdiff.interpret.certified import Certified
-from symdiff.interpret.lines import THIN, is_size, is_step
+from symdiff.interpret.lines import THIN, is_size, is_step, small_offset
 from symdiff.interpret.terms import Term
 from symdiff.ir import ONE, WHERE, ZERO, Expr
 from symdiff.ir.plain import exactly
@@ -201,7 +201,7 @@ def _is_band(e: Expr, tolerances: Set[Expr]) -> bool:
     if e.op is ir.EQ or e.op not in ir.COMPARISONS:
         return False
     numbers = [n for n in ir.topological(e.args) if n.op is ir.CONST]
-    if any(0 < abs(n.value) <= THIN for n in numbers):
+    if any(0 < abs(n.value) <= THIN or small_offset(n) is not None for n in numbers):
         return True
     if not tolerances.isdisjoint(ir.variables(e.args)):
         return True

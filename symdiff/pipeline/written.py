@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 from symdiff import ir
 from symdiff.errors import GuardWarning
+from symdiff.interpret.places import atoms_of
 from symdiff.interpret.secants import values_at
-from symdiff.interpret.special_points import ALIKE, JUMP, atoms_of, special_points
+from symdiff.interpret.special_points import ALIKE, JUMP, special_points
 from symdiff.interpret.terms import Step, Term, terms
 from symdiff.ir import (
     ABS,

@@ -14,6 +14,7 @@ from symdiff import ir, symgrad
 from symdiff.interpret import special_points as module
 from symdiff.interpret.lines import Lines
 from symdiff.interpret.meeting_places import Place, independent, pairs_of, several
+from symdiff.interpret.places import places_of
 from symdiff.interpret.special_points import special_points
 from symdiff.interpret.terms import Term
 from symdiff.ir import FALSE, Expr, abs_, const, eq, var, where
@@ -128,8 +129,8 @@ def test_places_of_one_form_are_each_looked_at() -> None:
 
 def clamped(x):
     d = x - 1
-    step = 1.0 if d >= 0 else -1.0
-    d = step * max(abs(d), 1e-8)
+    if abs(d) < 1e-8:
+        d = 1e-8
     return math.expm1(d) / d
 
 
@@ -159,7 +160,7 @@ def test_zeros_of_positive_quantities_are_not_sought(monkeypatch) -> None:
 def test_many_places_that_share_a_coordinate_are_joined_in_linear_work() -> None:
     def calls(n: int) -> int:
         kinks = [abs_(var(f"x{k}") - y) for k in range(n)]
-        places = list(module._places([functools.reduce(ir.add, kinks)]))
+        places = list(places_of([functools.reduce(ir.add, kinks)]))
         count = 0
 
         def called(frame, event, argument) -> None:

@@ -22,6 +22,7 @@ from symdiff.ir.functions import MAXIMA, MINIMA
 from symdiff.ir.integers import linear
 from symdiff.ir.loop_program import (
     LOAD,
+    Block,
     Build,
     Call,
     Check,
@@ -182,6 +183,9 @@ class _TextPrinter(Printer):
     def __init__(self, program: LoopProgram, dtype: str) -> None:
         super().__init__(program, dtype)
         self.writer = TextWriter()
+
+    def share(self, block: Block, start: int, after: Sequence[Expr]) -> int:
+        return start + 1  # people read each statement by itself
 
     def lowered(self, roots: Sequence[Expr]) -> Sequence[Expr]:
         return roots

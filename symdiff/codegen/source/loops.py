@@ -9,14 +9,16 @@ Ensures: the text depends on the program only; arguments are never written; an a
 
 from __future__ import annotations
 
+import itertools
 import keyword
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from symdiff import ir
 from symdiff.codegen.common.liveness import Point, last_uses, shares
-from symdiff.codegen.common.temporaries import Writer, statements
+from symdiff.codegen.common.temporaries import Text, Writer, statements
 from symdiff.codegen.source.helpers_of_loops import HELPERS
 from symdiff.codegen.source.python import PythonWriter, docstring
 from symdiff.errors import UnsupportedError
@@ -27,6 +29,7 @@ from symdiff.ir.loop_program import (
     ARRAY,
     FLOORDIV,
     INDEX,
+    LEAVES,
     LOAD,
     MOD,
     REAL_OF,
@@ -109,6 +112,7 @@ class Printer:
         self.sizes: set[Expr] = set()
         self.owned: set[str] = set()
         self.kept: dict[Expr, str] = {}
+        self.shared: dict[Expr, str] = {}
         self.tree: Tree | None = None
 
     # -------------------------------------------------------------------- names
@@ -194,10 +198,53 @@ class Printer:
         """Statements; `after` are the expressions that follow them."""
         outer, self.owned = self.owned, set(self.owned)
         last = last_uses(block, after)
+        self.shared, end = {}, 0
         for k, s in enumerate(block):
+            if k >= end:
+                self.shared = {}
+                end = self.share(block, k, after) if isinstance(s, Update) else k + 1
             self.statement(s, Point(block, k, tuple(after), last))
             self.owned |= {n for n, t in defined(s) if t.shape}
         self.owned = outer
+
+    def share(self, block: Block, start: int, after: Sequence[Expr]) -> int:
+        """Name what several updates in a row, and the expressions after them, compute from arrays that they do not
+        change; the position behind these updates."""
+        rest = range(start, len(block))
+        end = next((k for k in rest if not isinstance(block[k], Update)), len(block))
+        run = [s for s in block[start:end] if isinstance(s, Update)]
+        groups = [tuple(expressions(s)) for s in run] + [tuple(after)] * (end == len(block))
+        uses = Counter(n for group in groups for n in topological(group))
+        changed = {n for s in run for n in (s.name, s.source)}
+        parts: set[Expr] = set()
+        clean: dict[Expr, bool] = {}
+        above: set[Expr] = {e for group in groups for e in group}
+        order = topological([e for group in groups for e in group])
+        for e in order:
+            kept = e.op is not ARRAY or name_of(e) not in changed
+            clean[e] = kept and all(clean[a] for a in e.args) and self.is_in_range(e)
+            number = e.args and e.op not in LEAVES and kind_of(e) == "f"
+            if number and clean[e] and uses[e] > 1 and not self.writer.stays(e, Text("", 0)):
+                parts.add(e)
+        for e in order:
+            above.update(a for a in e.args if e not in parts)
+        named = [e for e in order if e in parts and e in above]
+        for e, text in zip(named, self.texts(named), strict=True) if named else ():
+            if not text.isidentifier():
+                name = next(n for k in itertools.count() if (n := f"t{k}") not in self.taken)
+                self.taken.add(name)
+                self.line(f"{name} = {text}")
+                text = name
+            self.shared[e] = text
+        return end
+
+    def is_in_range(self, e: Expr) -> bool:
+        """Whether an element is read without a test of its index, so that it may be read before a condition."""
+        if e.op is not LOAD:
+            return True
+        shape = self.types[name_of(e.args[0])].shape
+        pairs = zip(e.args[1:], shape, strict=True)
+        return all(in_range(i, n, self.ranges, self.sizes) for i, n in pairs)
 
     def dies(self, name: str, point: Point) -> bool:
         """Whether an array may be changed after a statement: it was made in this block, and what
@@ -250,7 +297,7 @@ class Printer:
         at = ", ".join(self.name(i) for i in s.indices)
         (text,) = self.texts((s.value,), (s.type.kind,))
         self.store(f"{self.name(s.name)}[{at}]", text, s.type.kind)
-        self.depth, self.ranges = depth, ranges
+        self.depth, self.ranges, self.shared = depth, ranges, {}
 
     def allocated(self, t: Type) -> str:
         """A new array."""
@@ -360,7 +407,7 @@ class Printer:
                 text += ".copy()"
             if text != self.name(c.name):
                 pairs.append((self.name(c.name), text))
-        self.owned = outer
+        self.owned, self.shared = outer, {}
         if pairs:
             left, right = zip(*pairs, strict=True)
             self.line(f"{', '.join(left)} = {', '.join(right)}")
@@ -430,7 +477,9 @@ class Printer:
             if e in seen:
                 continue
             seen.add(e)
-            if not (text := self.leaf(e)):
+            if e in self.shared:
+                found[e] = var(self.shared[e])
+            elif not (text := self.leaf(e)):
                 stack.extend(e.args)
             elif e.op is not ir.VAR or text != e.value:
                 found[e] = var(text)

@@ -145,6 +145,7 @@ COPYSIGN: Op = Op(
     "copysign", 2,
     partials=lambda x, y: (mul(SIGN(x), where(lt(y, ZERO), const(-1), ONE)), ZERO),
     fold=lambda x, y: abs(x) if y >= 0 else -abs(x),
+    simplify=lambda x, y: y if x is y or x is abs_(y) else None,
     names=("math.copysign", "numpy.copysign"),
     sympy=lambda sp, x, y: sp.Piecewise((-sp.Abs(x), y < 0), (sp.Abs(x), True)),
     python="math.copysign({0}, {1})",

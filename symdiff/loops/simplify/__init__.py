@@ -13,7 +13,6 @@
 `repeated`           what several statements compute, computed once
 `deltas`             sums over Kronecker deltas
 `only_where_read`    values that only one branch reads
-`sums_of_squares`    quantities that are 0 where sums of squares are, for guards on norms
 `running_norms`      roots of sums of squares that loops add up
 `norm_slopes`        slopes of norms that are differentiated again
 `undefined_ties`     slopes at ties, where slopes are multiplied

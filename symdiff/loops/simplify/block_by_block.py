@@ -48,7 +48,6 @@ from symdiff.loops.simplify.repeated import shared
 from symdiff.loops.simplify.rows_together import rows_together
 from symdiff.loops.simplify.running_norms import marked
 from symdiff.loops.simplify.scaled_sums import scaled_exponentials
-from symdiff.loops.simplify.sums_of_squares import Sums
 from symdiff.loops.simplify.tabulate import gathered
 from symdiff.loops.simplify.vanishing import Vanishing
 from symdiff.passes.accuracy.absent_terms import with_gaps, without_absent
@@ -74,7 +73,7 @@ class Around:
     ----------
     names : new names for the program.
     tapes : the tapes that are read elsewhere.
-    types : of the parameters, for guards on sums over arrays.
+    types : of the parameters.
     late : after differentiation, when singularities have been filled already.
     """
 
@@ -179,19 +178,12 @@ def _is_real(e: Expr) -> bool:
 
 
 # ------------------------------------------------------------------------ passes
-def _knowing(sums: Sums) -> Callable[[tuple[Expr, ...]], tuple[Expr, ...]]:
-    """The early passes of a program with these sums of squares."""
-    return lambda outputs: _early(outputs, sums.of(outputs))
-
-
 @lru_cache(maxsize=512)
-def _early(outputs: tuple[Expr, ...], sums: tuple[tuple[Expr, Expr], ...] = ()) -> tuple[Expr, ...]:
-    values = [e for _, e in sums]
-    names = _abstraction((*outputs, *(s for s, _ in sums), *values))
-    made = zip(substitute([s for s, _ in sums], names), substitute(values, names), strict=True)
+def _early(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    names = _abstraction(outputs)
     integers = frozenset(v for e, v in names.items() if lp.kind_of(e) == "i")
     outputs = decided_by_branches(substitute(outputs, names))
-    outputs = guards(outputs, (), None, False, dict(made), integers)
+    outputs = guards(outputs, integers=integers)
     outputs = complete(stabilise(cancel(outputs), early=True))
     return substitute(outputs, _inverse(names))
 
@@ -341,7 +333,7 @@ EARLY: tuple[Pass[Code, Around], ...] = (
         "sums of exponentials in logarithms and quotients are scaled", suspicion=1,
     ),
     Pass(
-        "formulas", lambda p, around: _with_passes(*p, _knowing(Sums(p[0], around.types))), _BEFORE,
+        "formulas", lambda p, _: _with_passes(*p, _early), _BEFORE,
         "the formulas of each block are simplified and completed", suspicion=1,
     ),
     *_TIDY,

@@ -5,6 +5,7 @@
 `zeros`           where a formula of several variables vanishes
 `flat_regions`    where a formula is zero throughout a region
 `quadratic`       quadratic forms as sums of squares
+`bottlenecks`     quantities through which alone formulas depend on their variables
 `dependence`      which variables a node depends on
 `fingerprint`     where something can cancel: a test modulo a prime
 `magnitude`       within which inputs nothing overflows or underflows

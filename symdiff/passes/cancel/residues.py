@@ -19,10 +19,10 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.ir import ONE, POW, WHERE, ZERO, Expr
+from symdiff.passes.analysis.bottlenecks import bottleneck
 from symdiff.passes.analysis.zeros import Solution, sampled, value_there, zero_sets
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.differentiate import pushforward
-from symdiff.passes.guards.shape import bottleneck
 
 MAX_ORDER = 4
 """Order of a zero up to which residues are computed."""

@@ -23,9 +23,9 @@ from itertools import islice
 from symdiff import ir
 from symdiff.errors import SymdiffError
 from symdiff.ir import DIV, MUL, ONE, Expr
+from symdiff.passes.analysis.bottlenecks import bottleneck, is_small
 from symdiff.passes.analysis.dependence import Dependence
 from symdiff.passes.analysis.roots import rational_roots
-from symdiff.passes.guards.shape import bottleneck, is_small
 from symdiff.series.coefficients import is_zero
 from symdiff.series.germs import AtPoint, Germs
 

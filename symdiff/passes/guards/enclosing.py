@@ -21,8 +21,8 @@ from collections.abc import Callable, Iterable
 from symdiff import ir
 from symdiff.ir import ABS, CONST, WHERE, Expr
 from symdiff.ir.functions import EXTREMES, MAXIMA
+from symdiff.passes.analysis.bottlenecks import is_small
 from symdiff.passes.guards.regions import Known, Set, constraint
-from symdiff.passes.guards.shape import is_small
 
 MAX_COPIES = 1000
 """The most nodes to rebuild for branches, beyond twice the size of the DAG."""

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Literal
 
 from symdiff.ir import Expr
 from symdiff.passes.cancel.literals import LiteralRepair
-from symdiff.passes.guards.verdicts import Place, Solved
+
+Place = tuple[tuple[Expr, Fraction], ...]
+"""A point, or the value of a quantity on which alone the guard depends."""
+Solved = tuple[tuple[Expr, Expr], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +22,7 @@ class Guard:
     ----------
     node, condition : the branch or quotient, as written, and when the guard acts
         (`TRUE` for an epsilon that is always added).
-    kind : "repaired": dropped, as its value is the limit; "kept": it is not; "unproved": it seems
-        to be, but its derivatives could not be proved: then the guarded value and the limit are
-        slopes.
+    kind : "repaired": dropped, as its value is the limit; "kept": it is not.
     point : the singular points, as (variable or quantity, value) pairs.
     where : where the two sides differ most. at_point : whether that is a singular point.
     guarded, limit : the value of the guard there, and the true one.
@@ -30,7 +32,7 @@ class Guard:
 
     node: Expr
     condition: Expr
-    kind: Literal["repaired", "kept", "unproved"]
+    kind: Literal["repaired", "kept"]
     point: Solved
     where: Place
     guarded: float

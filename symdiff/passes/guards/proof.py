@@ -1,59 +1,42 @@
 """Is a branch only a guard around a removable singularity, and is it right?
 
-Before:  condition abs(x) < 1e-4, small side 1 - x**2/6, other side sin(x)/x
-After:   right: the other side tends to 1 at x = 0, and they agree to rounding
+Before:  for x in (-1e-4, 1e-4), the value 1 - x**2/6 in place of sin(x)/x
+After:   right: sin(x)/x tends to 1 at x = 0, and they agree to rounding
 
-Requires: a condition and two formulas of the same variables.
-Ensures: "right" only if the condition cuts out nothing but singular points of
-the other side at which that is analytic, and points near them, and the small
-side is the limit within 2 ulp and the other side's value within 4 ulp at all
-sampled points of the band; or the small side is a Taylor polynomial of the other (the limit
-itself, if it is constant across the band, except for terms of the other side) that differs
-little from it there ("coarse" if by more than single precision). Values and limits come from ball arithmetic, being
-analytic from exact power series where the formula depends on one quantity.
+Requires: an interval of one quantity, or a point, and two formulas.
+Ensures: "right" only if the other side is analytic at the one singular point of the interval, and the small side is
+the limit there within 2 ulp and the other side's value within 4 ulp at all sampled points; or the small side is a
+Taylor polynomial of the other (or constant) that differs little from it there ("coarse" if by more than single
+precision). At a point other variables are parameters, with some values each of which must be right; in an interval
+there are none, as they may be large. Values and limits come from ball arithmetic, being analytic from exact power
+series.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from functools import lru_cache
 
 from symdiff import ir
 from symdiff.errors import SymdiffError
-from symdiff.interpret import Certified
-from symdiff.ir import ABS, EQ, LE, LT, Expr
+from symdiff.interpret import Answer, Certified, ulp_error
+from symdiff.ir import ABS, POW, VAR, Expr
+from symdiff.ir.functions import FILLED, SLOPES
+from symdiff.passes.analysis.bottlenecks import Ways, is_small
 from symdiff.passes.analysis.roots import loci, rational_roots
 from symdiff.passes.analysis.signs import Signs
-from symdiff.passes.analysis.zeros import PROPER, Solution, sampled, zero_sets
-from symdiff.passes.complete.taylor import SLANTED, WORK, is_taylor
-from symdiff.passes.guards.along import Along
-from symdiff.passes.guards.extent import Direction, reaches, turns_of, value_at_zero
-from symdiff.passes.guards.shape import (
-    as_function_of_size,
-    bottleneck,
-    differentiated,
-    is_equation,
-    is_first_term,
-    is_simple,
-    is_small,
-    quantities,
-    was_singular,
-)
-from symdiff.passes.guards.slopes import missed_slope
-from symdiff.passes.guards.smooth import (
-    OfSum,
-    is_smooth,
-    is_smooth_in,
-    is_smooth_quantity,
-    of_sums,
-)
-from symdiff.passes.guards.verdicts import QUANTITY, Kind, Verdict, disagreement, is_far, overflows
-from symdiff.process.locks import Lock
+from symdiff.passes.analysis.zeros import zero_sets
+from symdiff.passes.complete.taylor import WORK, is_taylor
+from symdiff.passes.guards.notes import Place, Solved
+from symdiff.passes.guards.regions import Piece
+from symdiff.passes.guards.shape import POINT, Part
+from symdiff.series import Germs, OutOfBudget
 
+QUANTITY = ir.var("the guarded quantity")
 POINT_ULPS = 2
 BAND_ULPS = 4
 NARROW = 0.1
@@ -62,517 +45,302 @@ is a branch and no guard."""
 CLOSE = 1e-3
 FINE = 2.0**-23
 """Within this of it, the first terms of the series represent the whole band."""
-HOPELESS = ("pole", "logarithm", "outside", "jump", "kink")
-"""Kinds of singularities without a limit."""
 VISIBLE = 2.0**-20
 """The least error of an epsilon that is reported."""
-ASIDE = 2.0**-40
-"""Distance from a point at which a function is tested for being defined on both sides."""
 FRACTIONS = (1 - 2.0**-10, 0.9, 0.7, 0.45, 0.2, 0.05, 1e-3)
 """Parts of the radius of a band at which the two sides are compared."""
-
-MAX_VARIABLES = 16
-MAX_LOCI = 12
-MAX_CENTRES = 6
-MAX_QUANTITIES = 8
-"""The most nodes to try as the quantity that a guard bounds."""
-
-ELSEWHERE = (0.6180339887, 1.7548776662, 2.5698402910)
-"""Values of the other variables in the test whether a guard is even."""
-
-SIZES = tuple(s * 2.0**k for k in (10, -10, 30, -30, 100, -100, 400, -900) for s in (1, -1))
-"""Sizes of the other variables in the test whether a guard is right there too,"""
-PARTS, FEW = (0.9, 1e-3), 10_000
-"""the parts of its band that are tested, the most operations for each,"""
-MAX_BANDS, MAX_UNSURE = 2, 3
-"""the most singular sets to test; and the most points of an unproved guard to test for errors."""
-
+PARAMETERS = (
+    (Fraction(5, 8), Fraction(7, 4), Fraction(18, 7)),
+    (Fraction(-9, 7), Fraction(11, 9), Fraction(-7, 9)),
+    (Fraction(3, 10), Fraction(-11, 20), Fraction(-4, 5)),
+    (Fraction(2, 5), Fraction(1, 5), Fraction(3, 5)),
+)
+"""Values of parameters, in turn."""
+MAX_PARAMETERS = 12
 MAX_KNOWN = 4096
-"""The most answers to keep."""
-
-Centre = tuple[dict[Expr, Fraction], Solution]
+"""The most answers to keep: the same branches recur in each block and formula that is searched."""
 
 
-_Asked = tuple[Expr, Expr, Expr, int, Kind, bool]
-_Found = tuple[Verdict | None, Verdict | None]
-_known: dict[_Asked, _Found] = {}
-"""Answers to questions without facts, and the errors of open ones: the same branches recur in each
-block, each derivative and each formula that is searched."""
-_lock = Lock()
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The verdict on a guard.
 
-
-def _stand_ins(roots: Iterable[Expr]) -> dict[Expr, Expr]:
-    """Names for variables under which equal questions compare equal."""
-    own = (v for v in ir.variables(roots) if v is not QUANTITY)
-    return {v: ir.var(f"guarded {k}") for k, v in enumerate(own)}
-
-
-class Prover:
-    """Judges guards; equal questions are answered once.
-
-    Parameters
-    ----------
-    facts : conditions that hold on the domain.
+    right : whether its value is the limit.
+    singular : the singular point.
+    where : where the guard is most wrong, or least right.
+    got, truth, ulps : the guard's value there, the true one, and their distance.
+    at_singular : whether that is the singular point.
+    outside : whether the guard is also the value where the other side has none.
+    coarse : whether it is right as the limit, but not as the value of the whole band.
+    is_regular : whether the other side is not singular there: the guard is a shortcut, if it is right.
     """
 
-    def __init__(self, facts: Iterable[Expr] = ()) -> None:
-        self.facts = tuple(facts)
-        self.signs = Signs(self.facts)
-        self._known: dict[_Asked, _Found] = {} if self.facts else _known
-        self.unproved: Verdict | None = None
-        self.along = Along()
+    right: bool
+    singular: Solved
+    where: Place
+    got: float
+    truth: float
+    ulps: float
+    at_singular: bool
+    outside: bool = False
+    coarse: bool = False
+    is_regular: bool = False
 
-    def verdict(
-        self, condition: Expr, small: Expr, other: Expr, about: Expr, kind: Kind = "guard"
-    ) -> Verdict | None:
-        """The verdict on `where(condition, small, other)`; None: it is no guard.
 
-        `about` is the condition, or the quantity that a clamp or epsilon bounds.
-        The test of an epsilon is only whether `small` is right where `other` is singular and the
-        condition holds, however far that reaches; a clamp's value need not be the limit to
-        rounding.
-        """
-        roots = (condition, small, other)
-        self.unproved = None
-        if not is_small(roots):
-            return None
-        t = bottleneck(roots, about)
-        if (found := self._of(roots, t, kind)) is not None:
-            return found
-        for u in itertools.islice(quantities(roots, about), MAX_QUANTITIES):
-            if u is t or self._of(roots, u, kind) is None:
-                continue
-            (acts,) = ir.substitute((condition,), {u: QUANTITY})
-            size = (
-                kind == "clamp" and u is about and u.op is ABS
-            )  # a function of it that is kept away from 0
-            if size or is_smooth_quantity(u, acts, QUANTITY):
-                return self._of(roots, u, kind)
-        if kind == "clamp" and (sized := as_function_of_size(roots, about, QUANTITY)) is not None:
-            return self._of(sized, about, kind)
-        own = ir.variables((about,))  # its variables, for a quantity with a branch point
-        if len(own) == 1 and t is None and not is_simple(condition, False):
-            return self._of(roots, own[0], kind)
+def verdict(
+    part: Part, small: Expr, other: Expr, signs: Signs, clamped: bool = False
+) -> Verdict | None:
+    """The verdict on `where(part.condition, small, other)`; None: it is no guard, or that is open. The value of
+    a clamp need not be the limit to rounding."""
+    if part.quantity is None or not is_small((small, other)):
         return None
-
-    def _of(self, roots: tuple[Expr, Expr, Expr], t: Expr | None, kind: Kind) -> Verdict | None:
-        """The verdict on a guard as a function of t and of nodes that do not depend on t."""
-        condition, small, other = roots
-        sides = 0
-        if t is not None:
-            (condition,) = ir.substitute((condition,), {t: QUANTITY})
-        if not is_simple(condition, t is not None):
+    found: list[Verdict] = []
+    for form in _forms(part, small, other, signs):
+        names = {
+            v: ir.var(f"guarded {k}")
+            for k, v in enumerate(ir.variables(form.sides))
+            if v is not QUANTITY
+        }
+        if part.is_partial and names:
+            return None  # other conditions may hold at other points of parameters
+        one = _judged(ir.substitute(form.sides, names), form.piece, form.above, clamped)
+        if one is None or ((form.is_loose or one.is_regular) and not one.right):
             return None
-        if t is not None:
-            sides = self.signs.side(t)
-            small, other = ir.substitute((small, other), {t: QUANTITY})
-        names: dict[Expr, Expr] = {}
-        if not self.facts:  # facts name variables
-            names = _stand_ins((condition, small, other))
-            condition, small, other = ir.substitute((condition, small, other), names)
-        kinked = t is not None and t.op.kink is not None
-        key = condition, small, other, sides, kind, kinked
-        if (found := self._known.get(key)) is None:
-            found = self._judged(key)
-            with _lock:
-                while len(self._known) >= MAX_KNOWN:
-                    del self._known[next(iter(self._known))]
-                self._known[key] = found
-        back = {stands: v for v, stands in names.items()} | ({} if t is None else {QUANTITY: t})
-        verdict, unproved = (v if v is None else v.named(back) for v in found)
-        self.unproved = unproved if unproved is not None else self.unproved
-        return verdict
-
-    def _judged(self, key: _Asked) -> _Found:
-        case = _Case(self, *key)
-        try:
-            verdict = case.verdict()
-            return verdict, case.missed() if verdict is None else None
-        except (SymdiffError, NotImplementedError, TypeError, ArithmeticError):
-            return None, None
+        found.append(form.named(one))
+    return min(found, key=lambda v: v.right) if found else None
 
 
-class _Case:
-    """One guard, as functions of `QUANTITY` or of several variables."""
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """Both sides as functions of `QUANTITY`, which stands for `quantity`; at 0 this is `variable` being `value`."""
 
-    def __init__(
-        self, prover: Prover, condition: Expr, small: Expr, other: Expr, sides: int, kind: Kind,
-        kinked: bool,
-    ) -> None:  # fmt: skip
-        self.condition, self.small, self.other = condition, small, other
-        self.prover, self.sides, self.kinked = prover, sides, kinked
-        self.kind, self.band = kind, kind != "epsilon"
-        self.bands: list[tuple[Solution, float]] = []  # singular sets with the reach of the guard
-        self.params = ir.variables((condition, small, other))
-        self.first = is_first_term(condition, small, other)
-        self.sums: list[OfSum] | None = None
-        self.unsure: list[Centre] = []  # points without a verdict
-        self.meets: list[Solution] = []  # the value is the limit, but not smooth there
-        self.differs = False  # from a regular side, somewhere
+    sides: tuple[Expr, ...]
+    piece: Piece
+    variable: Expr
+    value: Expr | None = None
+    above: bool = False  # never negative
+    is_loose: bool = False  # parameters are not independent of the quantity
 
-    def verdict(self) -> Verdict | None:
-        if not 0 < len(self.params) <= MAX_VARIABLES:
-            return None
-        if self.kinked and self.kind != "clamp" and not self._even():
-            return None
-        met: list[Verdict] = []
-        right: list[Solution] = []
-        outside = partly = False
-        centres = list(self._centres())
-        if self.band and not self._covered(centres):
-            return None
-        asked = centres[: MAX_CENTRES * 3]
-        for centre, solved in itertools.chain(asked, self._proper(asked, met)):
-            outcome = self._at(centre, solved)
-            if outcome == "unsuitable" and any(s.items() < solved.items() for s in right):
-                outcome = "no limit"  # a part of a set; the guard is right elsewhere
-            self.unsure += [(centre, solved)] * (outcome == "no limit")
-            if outcome == "unsuitable":
-                return None
-            if outcome == "no limit" and self.band and len(self.params) == 1:
-                return None
-            partly = partly or outcome == "no limit"
-            outside = outside or outcome == "outside"
-            if isinstance(outcome, Verdict):
-                met.append(outcome)
-                if outcome.kind == "right":
-                    right.append(solved)
-        sets = [dict(solved) for solved in right]
-        wrong = [v for v in met if v.kind == "wrong" and dict(v.singular) not in sets]
-        on = [v.singular for v in wrong]
-        wrong = [v for v in wrong if self.meets.count(dict(v.singular)) < on.count(v.singular)]
-        if wrong:
-            return max(wrong, key=lambda v: v.ulps)
-        others = [v for v in met if v.kind == "wrong"]  # for other values of other variables
-        partly = partly or bool(others)
-        scale = max((abs(x) for v in met for x in (v.got, v.truth) if x), default=1.0)
-        met = [v for v in met if v.kind == "right"]
-        missed = max(others, key=lambda v: v.ulps) if len(others) > len(met) else None
-        if not met:
-            return None
-        outside = outside or any(v.outside for v in met)
-        local = False
-        for solved, size in self.bands:
-            differ, undefined = self._elsewhere(solved, size)
-            local, outside = local or differ, outside or undefined
-        coarse = any(v.coarse for v in met)
-        regular = any(v.regular for v in met)
-        local = local or partly or (regular and len(self.params) > 1)
-        partly = partly or (regular and self.differs)
-        return replace(
-            met[0], outside=outside, coarse=coarse, local=local, partly=partly, scale=scale,
-            missed=missed, regular=regular,
-        )  # fmt: skip
+    def named(self, v: Verdict) -> Verdict:
+        ((_, q),) = v.where
+        if self.value is not None:
+            at = ir.rational(self.value)
+            where = (
+                ((self.variable, at + q),)
+                if at is not None
+                else ((ir.sub(self.variable, self.value), q),)
+            )
+            return replace(v, singular=((self.variable, self.value),), where=where)
+        ((_, x),) = v.singular
+        return replace(v, singular=((self.variable, x),), where=((self.variable, q),))
 
-    def missed(self) -> Verdict | None:
-        """How much the derivatives of an unproved guard seem to be wrong."""
-        for centre, solved in self.unsure[:MAX_UNSURE] if self.band else ():
-            moved = {v: ir.const(q) + v for v, q in centre.items()}
-            small, other = ir.substitute((self.small, self.other), moved)
-            seen = missed_slope(self.params, small, other, list(solved))
-            if seen is not None:
-                at, on = tuple((v, centre[v]) for v in self.params), tuple(solved.items())
-                return Verdict("unproved", at, seen.guarded, seen.other, math.inf, on, True)
-        return None
 
-    # ------------------------------------------------------------- singular points
-    def _centres(self) -> Iterator[Centre]:
-        """Points at which the other side may be singular, and the equations of the
-        set they lie on, solved for the variables that lead away from it."""
-        seen: set[Expr] = set()
-        singular: list[Expr] = []
-        for n in ir.topological((self.other,)):
-            for d in loci(n):
-                if d not in seen and len(singular) < MAX_LOCI:
-                    seen.add(d)
-                    singular.append(d)
-        singular = [*self._equations(), *singular, *self._middles()]
-        if len(self.params) == 1:
-            yield from self._roots(singular)
+def _forms(part: Part, small: Expr, other: Expr, signs: Signs) -> Iterator[_Form]:
+    """The guard as a function of the compared quantity, where all depends on it; a point where a quantity vanishes
+    also along one variable, for each set of its zeros."""
+    u, piece = part.quantity, part.piece
+    assert u is not None
+    ways = Ways((small, other))
+    own = set(ir.variables((u,)))
+    if u.op is VAR or ways.all_pass(u, own):
+        yield _Form(
+            ir.substitute((small, other), {u: QUANTITY}), piece, u, None, signs.nonnegative(u)
+        )
+        return
+    if u.op is ABS:
+        (w,) = u.args
+        powers = (n for n in ir.topological((small, other)) if n.op is POW and n.args[0] is w)
+        even = {
+            n: ir.power(QUANTITY, n.args[1])
+            for n in powers
+            if (ir.integer(n.args[1]) or 1) % 2 == 0
+        }
+        made = ir.substitute((small, other), {u: QUANTITY, **even})
+        if own.isdisjoint(ir.variables(made)):
+            yield _Form(made, piece, u, None, True)
             return
-        known: set[tuple[tuple[str, str], ...]] = set()
-        for d in singular:
-            for solution in zero_sets(d):
-                key = tuple(sorted((v.value, ir.format_expr(e)) for v, e in solution.items()))
-                if key in known or len(known) == MAX_CENTRES:
-                    continue
-                known.add(key)
-                for point in sampled(solution, self.params):
-                    if self._inside(point):
-                        yield point, solution
+    if piece.low != piece.high:
+        return
+    if not _is_simple(u):
+        return
+    for solution in zero_sets(ir.sub(u, ir.const(Fraction(piece.low)))):
+        if len(solution) != 1:
+            made = ir.substitute((small, other), {u: QUANTITY})
+            if made[1] is not other:
+                yield _Form(made, piece, u, None, signs.nonnegative(u), True)
+            return
+        ((v, value),) = solution.items()
+        yield _Form(ir.substitute((small, other), {v: value + QUANTITY}), POINT, v, value)
 
-    def _proper(self, asked: Sequence[Centre], met: Sequence[Verdict]) -> Iterator[Centre]:
-        """Further points, if nothing was found at the points so far: a probability never takes
-        those values."""
-        for solved in {id(s): s for _, s in asked}.values() if not met else ():
-            if len(solved) < len(self.params):
-                for point in sampled(solved, self.params, PROPER):
-                    if self._inside(point):
-                        yield point, solved
 
-    def _roots(self, singular: Iterable[Expr]) -> Iterator[Centre]:
-        v = self.params[0]
-        constants = [
-            q for n in ir.topological((self.condition, self.other)) if (q := ir.rational(n)) is not None
-        ]  # fmt: skip
-        found: set[Fraction] = set()
-        for d in singular:
-            found.update(rational_roots(d, v, constants))
-        for r in sorted(found, key=lambda q: (abs(q), q))[:MAX_CENTRES]:
-            if r * self.sides >= 0:
-                yield {v: r}, {v: ir.const(r)}
+def _is_simple(u: Expr) -> bool:
+    """Whether all zeros of a difference from a number are found: it is algebraic, or takes each value once."""
+    order = [n for n in ir.topological((u,)) if n.args]
+    return all(n.op in ir.ARITHMETIC or n.op.monotone for n in order)
 
-    def _inside(self, point: dict[Expr, Fraction]) -> bool:
-        constants = {v: ir.const(q) for v, q in point.items()}
-        return ir.FALSE not in ir.substitute(self.prover.facts, constants)
 
-    def _equations(self) -> list[Expr]:
-        """Quantities that vanish where equations in the condition hold: the other side may be
-        singular there although its formula does not show it."""
-        nodes = ir.topological((self.condition,))
-        return [ir.sub(*n.args) for n in nodes if n.op is EQ][:MAX_LOCI]
+@lru_cache(maxsize=MAX_KNOWN)
+def _judged(sides: tuple[Expr, ...], piece: Piece, above: bool, clamped: bool) -> Verdict | None:
+    """The verdict for all values of parameters: that of those for which it can be told."""
+    params = [v for v in ir.variables(sides) if v is not QUANTITY]
+    if not params:
+        return _of_one(sides, piece, above, clamped)
+    if piece.low != piece.high or len(params) > MAX_PARAMETERS:
+        return None
+    if (same := _shortcut(sides, piece)) is not None:
+        return same
+    found: list[Verdict] = []
+    for values in PARAMETERS:
+        at = {v: ir.const(q) for v, q in zip(params, itertools.cycle(values), strict=False)}
+        one = _of_one(ir.substitute(sides, at), piece, above, clamped)
+        if one is not None and one.is_regular:
+            return None  # both sides may be equal for these values alone
+        if one is not None:
+            found.append(one)
+    kinds = {v.right for v in found}
+    return found[0] if len(kinds) == 1 and len(found) > 1 else None
 
-    def _middles(self) -> list[Expr]:
-        """Quantities that the condition bounds by a small number: the formula may not show singular
-        points at their zeros, such as that of z/log(sqrt(1 - 2*r*z + z*z) ...) at z = 0."""
-        found = (
-            n.args[0].args[0] if n.args[0].op is ABS else n.args[0]
-            for n in ir.topological((self.condition,))
-            if n.op in (LT, LE) and 0 < (ir.rational(n.args[1]) or 0) < NARROW
-        )  # fmt: skip
-        return list(found)[:MAX_LOCI]
 
-    def _covered(self, centres: Sequence[Centre]) -> bool:
-        """Whether all points that equations in the condition cut out are known."""
-        for difference in self._equations():
-            if len(self.params) == 1:
-                v = self.params[0]
-                cut = [{v: ir.const(r)} for r in rational_roots(difference, v, ())]
+def _shortcut(sides: tuple[Expr, ...], piece: Piece) -> Verdict | None:
+    """A value at a point at which both sides are the same formula, and neither is singular."""
+    order = ir.topological(sides)
+    if any(n.op in SLOPES for n in order):
+        return None  # the mean of both sides at a tie
+    at = {QUANTITY: ir.const(Fraction(piece.low))}
+    singular = [d for n in order for d in loci(n)]
+    one, two, *singular = ir.substitute((*sides, *singular), at)
+    if one is not two or not all(ir.rational(d) for d in singular):
+        return None
+    q = Fraction(piece.low)
+    return Verdict(True, ((QUANTITY, ir.const(q)),), ((QUANTITY, q),), 0.0, 0.0, 0.0, True)
+
+
+def _of_one(sides: tuple[Expr, ...], piece: Piece, above: bool, clamped: bool) -> Verdict | None:
+    small, other = sides
+    try:
+        centre = _centre(other, piece, above)
+        return None if centre is None else _at(small, other, piece, centre, above, clamped)
+    except (SymdiffError, NotImplementedError, TypeError, ArithmeticError):
+        return None
+
+
+def _centre(other: Expr, piece: Piece, above: bool) -> Fraction | None:
+    """The one point of an interval at which the other side is singular, or may be, though its formula does not show it."""
+    low, high = Fraction(piece.low), Fraction(piece.high)
+    if low == high:
+        return low
+    constants = [q for n in ir.topological((other,)) if (q := ir.rational(n)) is not None]
+    found: set[Fraction] = set()
+    for n in ir.topological((other,)):
+        for d in loci(n):
+            found.update(r for r in rational_roots(d, QUANTITY, constants) if low <= r <= high)
+    if found:
+        return found.pop() if len(found) == 1 else None
+    middle = low if above and low == 0 else (low + high) / 2
+    return middle if high - low <= NARROW else None
+
+
+def _at(
+    small: Expr, other: Expr, piece: Piece, centre: Fraction, above: bool, clamped: bool
+) -> Verdict | None:
+    small, other = ir.substitute((small, other), {QUANTITY: ir.const(centre) + QUANTITY})
+    program = Certified([QUANTITY], [other, small], (), WORK)
+    truth, got = program.at_with_status([0.0])
+    if truth.status == "exact" and not _is_singular(other):
+        return None if piece.low != piece.high else _regular(small, other, centre, truth, got)
+    if _kind(other) != "analytic":
+        return None
+    if truth.status not in ("exact", "limit") or not math.isfinite(got.value):
+        return None
+    place = ((QUANTITY, centre),)
+    seen = Verdict(
+        True,
+        ((QUANTITY, ir.const(centre)),),
+        place,
+        got.value,
+        truth.value,
+        _ulps(got, truth),
+        True,
+    )
+    if clamped and piece.low == piece.high:  # no more than a point that an epsilon moves
+        return replace(seen, right=not _is_far(got, truth, VISIBLE))
+    errors = [(seen.ulps / POINT_ULPS, seen)]
+    outside = False
+    reach = (
+        Fraction(piece.high) - centre,
+        Fraction(0) if above and not centre else centre - Fraction(piece.low),
+    )
+    for sign, size in zip((1, -1), map(float, reach), strict=True):
+        for step in (sign * size * part for part in FRACTIONS if size):
+            at, value = program.at_with_status([step])
+            if at.status == "domain":
+                outside = True
+            elif at.status not in ("exact", "limit") or not math.isfinite(value.value):
+                return None
             else:
-                cut = zero_sets(difference)
-            if not cut or not any(c.keys() <= s.keys() for c in cut for _, s in centres):
-                return False
-        return True
-
-    def _even(self) -> bool:
-        """Whether the sides are even in a quantity that has a kink, such as a norm."""
-        mirrored = ir.substitute((self.small, self.other), {QUANTITY: -QUANTITY})
-        program = Certified(self.params, [self.small, self.other, *mirrored], (), WORK)
-        for k in range(len(ELSEWHERE)):
-            others = itertools.cycle(ELSEWHERE[k:] + ELSEWHERE[:k])
-            at = [2.0**-7 if p is QUANTITY else next(others) for p in self.params]
-            a, b, c, d = program.at(at)
-            if not (a == c and b == d):
-                return False
-        return True
-
-    def _note_band(self, solved: Solution, reach: Mapping[tuple[float, ...], float]) -> None:
-        if all(s is not solved for s, _ in self.bands) and len(self.bands) < MAX_BANDS:
-            self.bands.append((solved, max(reach.values(), default=0.0)))
-
-    def _in_band(
-        self, seen: Verdict, program: Certified, reach: Mapping[tuple[float, ...], float],
-        centre: Mapping[Expr, Fraction],
-    ) -> tuple[list[tuple[float, Verdict]], bool] | None:  # fmt: skip
-        """The difference of the sides at points of the band, and whether one of them is undefined
-        at some; None where there is no limit."""
-        errors: list[tuple[float, Verdict]] = []
-        outside = False
-        for direction, size in reach.items():
-            for part in FRACTIONS if size else ():
-                step = [w * size * part for w in direction]
-                at, value, taken_there = program.at_with_status(step)
-                if taken_there.value != 1:
-                    continue
-                if at.status == "domain":
-                    outside = True
-                    continue
-                if at.status not in ("exact", "limit") or not math.isfinite(value.value):
-                    return None
-                place = tuple(
-                    (v, centre[v] + Fraction(s)) for v, s in zip(self.params, step, strict=True)
-                )
                 there = replace(
-                    seen, where=place, got=value.value, truth=at.value,
-                    ulps=disagreement(value, at), at_singular=False,
+                    seen, where=((QUANTITY, centre + Fraction(step)),), got=value.value, truth=at.value,
+                    ulps=_ulps(value, at), at_singular=False,
                 )  # fmt: skip
                 errors.append((there.ulps / BAND_ULPS, there))
-        return errors, outside
-
-    # ------------------------------------------------------------- one singular point
-    def _at(
-        self, centre: dict[Expr, Fraction], solved: Solution
-    ) -> Verdict | Literal["unsuitable", "no limit", "outside"] | None:
-        varied = list(solved)
-        moved = {v: ir.const(q) + v for v, q in centre.items()}
-        condition, small, other = ir.substitute((self.condition, self.small, self.other), moved)
-        taken = ir.where(condition, 1, 0)
-        inside = value_at_zero(taken, self.params) == 1
-        ways = self._directions(varied) if self.band else ()
-        reach = reaches(taken, self.params, ways)
-        if reach is None:
-            return "unsuitable"
-        if not inside and not any(reach.values()):
-            return None
-        self._note_band(solved, reach)
-        kind = self._germ(other)
-        if kind in HOPELESS:
-            return "no limit"
-        program = Certified(self.params, [other, small, taken], (), WORK)
-        truth, got, _ = program.at_with_status([0.0] * len(self.params))
-        if truth.status == got.status == "domain":
-            return None
-        regular = (
-            truth.status == "exact"
-            and (kind != "analytic" or not self._is_singular(other))
-            and not was_singular(other, self.params)
-        )
-        if regular and not (inside and is_equation(self.condition) and math.isfinite(got.value)):
-            return None  # only a derivative is singular, or nothing is
-        if regular:
-            plain = Certified(self.params, [differentiated(other)], (), WORK)
-            (truth,) = plain.at_with_status([0.0] * len(self.params))
-            self.differs = self.differs or disagreement(got, truth) > POINT_ULPS
-            if truth.status != "exact" or disagreement(got, truth) > POINT_ULPS:
-                return None
-        if truth.status == "domain":
-            return "outside" if _is_undefined(program, reach) else "no limit"
-        if overflows(got) and (truth.status == "budget" or overflows(truth)):
-            return None  # a value that no double has decides nothing
-        if truth.status not in ("exact", "limit") or not math.isfinite(got.value):
-            return "no limit"
-        seen = Verdict(
-            "right", tuple((v, centre[v]) for v in self.params), got.value, truth.value,
-            disagreement(got, truth), tuple(solved.items()), True, regular=regular,
-        )  # fmt: skip
-        if not self.band:
-            return replace(seen, kind="wrong") if is_far(got, truth, VISIBLE) else None
-        found = self._in_band(seen, program, reach, centre)
-        if found is None:
-            return "no limit"
-        errors, outside = found
-        errors = [(seen.ulps / POINT_ULPS, seen), *errors] if inside else errors
-        if not errors:
-            return "no limit"
-        score, worst = max(errors, key=lambda e: e[0])
-        scale = max([1.0, *(abs(float(q)) for q in centre.values())])
-        wide = max(reach.values(), default=0.0) > NARROW * scale
-        miss = max(abs(v.got - v.truth) for _, v in errors) / (abs(truth.value) or 1)
-        close = seen.ulps <= POINT_ULPS and (miss <= FINE or (miss <= CLOSE and not wide))
-        ends = self.kind == "clamp" and miss <= FINE
-        constant = not set(_across(solved)) <= set(ir.variables((small,)))
-        stands = constant or (miss <= FINE and self.first)
-        if (
-            score <= 1
-            or ends
-            or (close and (stands or is_taylor(small, other, self.params, varied)))
-        ):
-            analytic = kind == "analytic" or (kind == "" and self._extends(other, varied, centre))
-            coarse = score > 1 and any(
-                abs(v.got - v.truth) > FINE * abs(v.truth) for _, v in errors
-            )
-            right = replace(worst, kind="right", outside=outside, coarse=coarse)
-            self.meets += [] if analytic else [solved]
-            return right if analytic else "no limit"
-        if wide and is_far(got, truth, CLOSE):
-            return "unsuitable"
-        return replace(worst, kind="wrong")
-
-    def _elsewhere(self, solved: Solution, size: float) -> tuple[bool, bool]:
-        """Whether the sides differ visibly somewhere in a band of that size where other variables
-        are large or small, as d and expm1(k*d)/k do for abs(k) < 1e-9 and a large d; and whether
-        the other side is undefined somewhere there."""
-        others = [p for p in self.params if p not in solved]
-        if not others or not size:
-            return False, False
-        moved = {v: e + v for v, e in solved.items()}
-        condition, small, other = ir.substitute((self.condition, self.small, self.other), moved)
-        taken = Certified(self.params, [ir.where(condition, 1, 0)], (), FEW)
-        program = Certified(self.params, [other, small], (), FEW)
-        outside = False
-        ways = itertools.product(
-            SIZES, turns_of(len(others)), self._directions(list(solved)), PARTS
-        )
-        for far, turns, d, part in ways:
-            rest = zip(others, itertools.cycle(ELSEWHERE), turns, strict=False)
-            values = {p: w * far**turn for p, w, turn in rest}
-            for scale in (1.0, abs(far)):
-                at = [
-                    values[p] if p in values else part * size * scale * w
-                    for p, w in zip(self.params, d, strict=True)
-                ]
-                if taken.at(at) != (1.0,):
-                    continue
-                truth, got = program.at_with_status(at)
-                if got.status in ("exact", "limit"):
-                    outside = outside or truth.status == "domain"
-                    if truth.status in ("exact", "limit") and is_far(got, truth, FINE):
-                        return True, outside
-        return False, outside
-
-    def _directions(self, varied: Sequence[Expr]) -> Iterator[Direction]:
-        """Directions away from the point: along each variable, and between them."""
-        for v in varied:
-            for sign in (1.0, -1.0):
-                if v is not QUANTITY or sign * self.sides >= 0:
-                    yield tuple(sign if p is v else 0.0 for p in self.params)
-        if len(varied) > 1:
-            for ws in SLANTED:
-                weights = {v: float(w) for v, w in zip(varied, ws, strict=False)}
-                yield tuple(weights.get(p, 0.0) for p in self.params)
-
-    def _is_singular(self, other: Expr) -> bool:
-        """Whether the other side, moved so that the point is 0, has a singular operation there."""
-        at = [d for n in ir.topological((other,)) for d in loci(n)]
-        values = ir.substitute(at, dict.fromkeys(self.params, ir.ZERO))
-        return any(not ir.rational(d) for d in values)  # 0, or not known
-
-    def _germ(self, other: Expr, v: Expr | None = None) -> str:
-        """The kind of the other side at the point, moved to 0, if it is a function of the variable
-        v alone; "" if open."""
-        if v is None:
-            if len(self.params) > 1:
-                return ""
-            v = self.params[0]
-        above = {v}
-        nodes = [v]
-        for n in ir.topological((other,)):
-            if any(a in above for a in n.args):
-                above.add(n)
-                nodes.append(n)
-        return self.prover.along.kind(v, nodes, other)
-
-    def _extends(
-        self, other: Expr, varied: Sequence[Expr], centre: Mapping[Expr, Fraction]
-    ) -> bool:
-        """Whether the other side, moved so that the point is 0, is smooth there from all sides;
-        where it is defined on one side only, whether it is analytic across."""
-        if self.sums is None:
-            self.sums = of_sums(self.condition, self.other) if len(varied) > 1 else []
-        if is_smooth_in(self.sums, centre, varied):
-            return True
-        if not is_smooth(self.params, other, varied):
-            return False
-        program = Certified(self.params, [other], (), WORK)
-        for d in self._directions(varied):
-            for s in (ASIDE, -ASIDE):
-                (at,) = program.at_with_status([s * w for w in d])
-                if at.status == "domain":
-                    still = {p: ir.ZERO for p in self.params if p not in varied}
-                    (line,) = ir.substitute((other,), still)
-                    return len(varied) == 1 and self._germ(line, varied[0]) == "analytic"
-        return True
+    score, worst = max(errors, key=lambda e: e[0])
+    wide = max(reach) > NARROW * max(1.0, abs(float(centre)))
+    miss = max(abs(v.got - v.truth) for _, v in errors) / (abs(truth.value) or 1)
+    close = seen.ulps <= POINT_ULPS and (miss <= FINE or (miss <= CLOSE and not wide))
+    constant = QUANTITY not in ir.variables_of_values((small,))
+    if score <= 1 or (clamped and miss <= FINE) or (
+        close and (constant or is_taylor(small, other, [QUANTITY], [QUANTITY]))
+    ):  # fmt: skip
+        coarse = score > 1 and any(abs(v.got - v.truth) > FINE * abs(v.truth) for _, v in errors)
+        return replace(worst, outside=outside, coarse=coarse)
+    if constant and miss <= FINE:  # as of the end of the band
+        return replace(worst, outside=outside, coarse=True)
+    if clamped or (wide and _is_far(got, truth, CLOSE)):
+        return None
+    return replace(worst, right=False)
 
 
-def _is_undefined(program: Certified, reach: Mapping[tuple[float, ...], float]) -> bool:
-    """Whether the first output is undefined throughout a band."""
-    steps = [[w * size * part for w in d] for d, size in reach.items() for part in FRACTIONS]
-    found = all(program.at_with_status(s)[0].status == "domain" for s in steps)
-    return bool(steps) and found
+def _regular(
+    small: Expr, other: Expr, centre: Fraction, truth: Answer, got: Answer
+) -> Verdict | None:
+    """A shortcut to the value at a regular point: right, or no guard."""
+    if any(n.op in SLOPES for n in ir.topological((small, other))):
+        return None
+    at, off = ((QUANTITY, ir.const(centre)),), _ulps(got, truth)
+    place = ((QUANTITY, centre),)
+    return Verdict(off <= POINT_ULPS, at, place, got.value, truth.value, off, True, is_regular=True)
 
 
-def _across(solved: Solution) -> Iterator[Expr]:
-    """Variables along which one leaves the singular set."""
-    for v, e in solved.items():
-        yield v
-        yield from ir.variables((e,))
+def _is_singular(other: Expr) -> bool:
+    """Whether the other side, moved so that the point is 0, has a singular operation there."""
+    order = ir.topological((other,))
+    at = [*(d for n in order for d in loci(n)), *(n.args[1] for n in order if n.op is FILLED)]
+    return not all(ir.rational(d) for d in ir.substitute(at, {QUANTITY: ir.ZERO}))
+
+
+def _kind(other: Expr) -> str:
+    """The kind of a function of the quantity at 0; with balls for constants, series take much less time, and show
+    only that it is analytic."""
+    above = {QUANTITY}
+    nodes = [QUANTITY]
+    for n in ir.topological((other,)):
+        if any(a in above for a in n.args):
+            above.add(n)
+            nodes.append(n)
+    for balls in (True, False):
+        try:
+            kind = Germs(QUANTITY, Fraction(0), nodes, balls).germs[other].kind
+        except (OutOfBudget, ArithmeticError, RecursionError, KeyError):
+            continue
+        if kind == "analytic":
+            return kind
+    return ""
+
+
+def _ulps(got: Answer, truth: Answer) -> float:
+    """The distance of a value from the true one, in ulps of the true one."""
+    return ulp_error(got.value, truth.ball if truth.ball is not None else truth.value)
+
+
+def _is_far(got: Answer, truth: Answer, tolerance: float) -> bool:
+    return abs(got.value - truth.value) > tolerance * abs(truth.value)

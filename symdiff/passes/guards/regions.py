@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.ir import ABS, ADD, AND, COMPARISONS, DIV, EQ, LT, MUL, NEG, NOT, OR, SUB, Expr
+from symdiff.ir import ABS, ADD, AND, COMPARISONS, DIV, EQ, LT, MUL, NEG, NOT, OR, POW, SUB, Expr
 
 Bound = Fraction | float
 
@@ -52,6 +52,10 @@ class Piece:
         if factor < 0:
             return Piece(ends[1], ends[0], (self.closed[1], self.closed[0]))
         return Piece(ends[0], ends[1], self.closed)
+
+    def squared(self) -> Piece:
+        """The interval of u**2, for u that is not negative."""
+        return Piece(self.low * self.low, self.high * self.high, self.closed)
 
 
 Set = tuple[Piece, ...]
@@ -104,11 +108,13 @@ def constraint(comparison: Expr) -> tuple[Expr, Set] | None:
 
 
 def _peeled(e: Expr, holds: Set) -> tuple[Expr, Set] | None:
-    """The same pair for the child of a shift, a factor or an absolute value."""
+    """The same pair for the child of a shift, a factor, an absolute value or a square root."""
     if e.op is ABS:
         positive = intersection(holds, (NONNEGATIVE,))
         mirrored = tuple(p.image(Fraction(-1), Fraction(0)) for p in reversed(positive))
         return e.args[0], _joined((*mirrored, *positive))
+    if e.op is POW and ir.rational(e.args[1]) == Fraction(1, 2):
+        return e.args[0], tuple(map(Piece.squared, intersection(holds, (NONNEGATIVE,))))
     factor, shift, child = Fraction(1), Fraction(0), e
     if e.op is NEG:
         factor, child = Fraction(-1), e.args[0]

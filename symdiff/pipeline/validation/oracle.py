@@ -14,7 +14,6 @@ import math
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 from flint import arb, ctx
@@ -27,10 +26,18 @@ from symdiff.ir import Expr
 from symdiff.ir.plain import as_ball, in_single, is_decided
 from symdiff.ir.program import Program
 from symdiff.passes.analysis.band_extent import FURTHER, with_truncation
-from symdiff.passes.differentiate import squares, weighted_squares
 from symdiff.pipeline.validation.chain import Chain, Step
 from symdiff.pipeline.validation.lost import lost_value, undefined
-from symdiff.pipeline.validation.points import Point, Special, chosen, places_of, sums_of
+from symdiff.pipeline.validation.points import (
+    Point,
+    Special,
+    chosen,
+    equality,
+    norm,
+    on_cut,
+    places_of,
+    sums_of,
+)
 
 LEAST, PER_NODE = 25_000, 120
 """Operations on balls that a comparison may cost: about 10 ms, and about 15 % of compiling."""
@@ -178,12 +185,13 @@ class Oracle:
         self._is_second = sum(
             len(by) if kind == "derivative" else 1 for kind, by in path
         ) > 1 or any(kind in ("hessian", "hvp") for kind, _ in path)
-        norms = map(_norm, ir.topological(captured.outputs))
+        norms = map(norm, ir.topological(captured.outputs))
         self.norms = tuple(dict.fromkeys(u for u in norms if u is not None)) if path else ()
-        equal = (e for e in ir.topological(captured.outputs) if e.op is ir.EQ)
+        asked = map(equality, ir.topological(captured.outputs))
+        equal = (e for e in asked if e is not None)
         steps = (ir.eq(e.args[0], 0) for e in ir.topological(captured.outputs) if e.op is ir.SIGN)
         self.cuts = tuple(e for e in (*equal, *steps) if ir.variables((e,)))
-        self.jumps = tuple(dict.fromkeys(map(_on_cut, ir.topological(captured.outputs))))
+        self.jumps = tuple(dict.fromkeys(map(on_cut, ir.topological(captured.outputs))))
         self.facts = captured.assumptions
         self.domain = captured.domain
         roots = [*self.truth, *self.kinks, *self.facts, *self.domain, *self.cuts, *self.jumps]
@@ -516,20 +524,6 @@ class Oracle:
 
 
 ORDINARY_ONLY = 6
-
-
-def _norm(e: Expr) -> Expr | None:
-    """What a root is of, if it is a norm, which has a kink where it is 0."""
-    if e.op is not ir.POW or ir.rational(e.args[1]) != Fraction(1, 2):
-        return None
-    return e.args[0] if squares(e.args[0]) or weighted_squares(e.args[0]) else None
-
-
-def _on_cut(e: Expr) -> Expr:
-    """Where a function is on its branch cut, or where that begins: behind the last argument."""
-    if e.op.cut is None:
-        return ir.FALSE
-    return ir.and_(ir.le(ir.abs_(e.op.cut(*e.args)), 0), ir.le(e.args[-1], 0))
 
 
 def _weight(op: ir.Op) -> int:

@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 
 from symdiff import ir
+from symdiff.interpret.lines import is_size
 from symdiff.ir import COMPARISONS, CONST, VAR, Expr, Op
+from symdiff.passes.differentiate import squares, weighted_squares
 
 Point = tuple[float, ...]
 Line = tuple[Point, int]
@@ -261,3 +263,29 @@ def _dealt(piles: Sequence[Sequence[Point]]) -> list[Point]:
     for k in range(max(map(len, piles), default=0)):
         found += [pile[k] for pile in piles if k < len(pile)]
     return found
+
+
+def equality(e: Expr) -> Expr | None:
+    """What a comparison asks for, if it is one of equal numbers, or of a size with 0."""
+    if e.op is ir.EQ:
+        return e
+    size = (
+        next((u for u, b in (e.args, e.args[::-1]) if b is ir.ZERO), None)
+        if e.op in ir.COMPARISONS
+        else None
+    )
+    return ir.eq(size, ir.ZERO) if size is not None and is_size(size) else None
+
+
+def norm(e: Expr) -> Expr | None:
+    """What a root is of, if it is a norm, which has a kink where it is 0."""
+    if e.op is not ir.POW or ir.rational(e.args[1]) != Fraction(1, 2):
+        return None
+    return e.args[0] if squares(e.args[0]) or weighted_squares(e.args[0]) else None
+
+
+def on_cut(e: Expr) -> Expr:
+    """Where a function is on its branch cut, or where that begins: behind the last argument."""
+    if e.op.cut is None:
+        return ir.FALSE
+    return ir.and_(ir.le(ir.abs_(e.op.cut(*e.args)), 0), ir.le(e.args[-1], 0))

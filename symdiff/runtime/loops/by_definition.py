@@ -21,7 +21,8 @@ import numpy as np
 from symdiff import ir
 from symdiff.errors import GuardWarning, Location, SymdiffError
 from symdiff.interpret.infinite import beside_infinities, is_infinite
-from symdiff.interpret.special_points import EDGES, poles, special_points
+from symdiff.interpret.places import poles
+from symdiff.interpret.special_points import EDGES, special_points
 from symdiff.interpret.terms import Step, terms
 from symdiff.interpret.unrolled import TooLong, unrolled
 from symdiff.ir import FALSE, Expr

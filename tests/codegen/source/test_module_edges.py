@@ -71,7 +71,7 @@ def flags(flagged, found, sure, t0):
 
 
 CASES = [  # the point, and where they are known derivatives
-    (gauss, (0.0, 0.0), (0.0, NAN)),
+    (gauss, (0.0, 0.0), (0.0, 0.0)),  # it jumps: the slope of the branch that is taken
     (gauss, (NAN, 0.0), None),
     (gauss, (1.0, INF), None),
     (hull_white, (1.0, INF), None),

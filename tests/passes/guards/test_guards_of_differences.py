@@ -8,10 +8,7 @@ import warnings
 import mpmath
 import pytest
 
-from symdiff import ir, symgrad
-from symdiff.ir import functions as F
-from symdiff.passes.guards.diagonals import beside
-from symdiff.passes.guards.shape import is_simple
+from symdiff import symgrad
 
 EPS = 1e-12
 
@@ -97,26 +94,3 @@ def test_where_the_difference_vanishes_elsewhere_the_guard_stays():
     assert f.grad(0.5, math.pi - 0.5)[1] == 0.0
     with pytest.warns(match="is not the limit"):
         assert symgrad(band).grad(0.5, 0.5) == (7.0, 0.0)
-
-
-def test_what_holds_beside_one_set_only():
-    a, b, c = map(ir.var, "abc")
-    logarithm = F.LOG(b / a)
-    assert beside(ir.eq(logarithm, 0)) is ir.TRUE
-    assert beside(ir.eq(F.EXP(a) - F.EXP(b), 0)) is ir.TRUE
-    assert beside(ir.eq(F.SIN(a) - F.SIN(b), 0)) not in (None, ir.TRUE)
-    small = ir.lt(ir.abs_(logarithm), 1e-9)
-    assert not is_simple(small, False)
-    assert is_simple(ir.and_(small, beside(small)), False)
-    assert beside(ir.lt(ir.abs_(logarithm), 0.5)) is None  # not small
-    assert beside(ir.lt(ir.abs_(F.SIN(a * b)), 1e-9)) is None  # where a or b is 0
-    assert beside(ir.lt(ir.abs_(F.SIN(a) + F.EXP(b) * c), 1e-9)) is None
-
-
-@pytest.mark.parametrize(("steps", "searched"), [(5, True), (400, False)])
-def test_zeros_of_long_formulas_are_not_searched_for(steps, searched):
-    x, y = ir.var("x"), ir.var("y")
-    long = y
-    for k in range(steps):
-        long = F.SINH(long + long * k)
-    assert (beside(ir.le(ir.abs_(x - long), ir.const(EPS))) is not None) is searched

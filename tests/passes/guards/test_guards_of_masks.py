@@ -126,7 +126,7 @@ def test_a_wrong_mask_is_named() -> None:
     def wrong(x):
         return (abs(x) < 1e-9) * 2.0 + (abs(x) >= 1e-9) * math.sin(x) / (x if x else 1.0)
 
-    with pytest.warns(GuardWarning, match=r"2\.0 against 1\.0"):
+    with pytest.warns(GuardWarning, match="not the limit"):
         assert symgrad(wrong).grad(0.0) == 0.0
 
 
