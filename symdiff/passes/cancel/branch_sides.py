@@ -8,7 +8,8 @@ Ensures: the same values, also of nan, except for the sign of a zero that nothin
 is taken counts at its edge too, in derivatives: of the first example, the slope at 0 is 1, that of both
 sides, where the kink of abs(x) would have made it 0; of the second it is 1 where a tie of the minimum, which
 only keeps the other side from being computed, would have made it 1/2. A maximum that the condition says
-to be one of its arguments, `max(x, y) == x`, is that.
+to be one of its arguments, `max(x, y) == x`, is that. A step that is multiplied with a function of the absolute value,
+`copysign(1, x)*log1p(abs(x))` or `copysign(log1p(abs(x)), x)`, is such a branch, if it is 0 where the step is.
 """
 
 from __future__ import annotations
@@ -21,9 +22,13 @@ from symdiff.ir import (
     ADD,
     DIV,
     EQ,
+    LE,
+    LT,
     MUL,
     NEG,
+    NOT,
     POW,
+    SIGN,
     SUB,
     VAR,
     WHERE,
@@ -32,12 +37,15 @@ from symdiff.ir import (
 )
 from symdiff.ir.functions import COPYSIGN, EXTREMES, LARGER, MAXIMA, MINIMA, SMALLER
 from symdiff.passes.analysis.signs import Signs
+from symdiff.passes.cancel.linear_forms import form, solved
 
 _DECIDED = (ABS, *EXTREMES)
 _TOTAL = (VAR, ADD, SUB, MUL, NEG, ABS)
 """Operations that map numbers to numbers."""
 MAX_NODES = 4000
 """Largest number of nodes of outputs."""
+MAX_DEPTH = 8
+"""Largest depth of nested products."""
 MAX_WORK = 40_000
 """The most nodes of branches to visit."""
 
@@ -47,8 +55,9 @@ def decided_by_branches(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
     maxima and minima that it decides."""
     outputs = tuple(outputs)
     order = ir.topological(outputs)
-    found = {e.op for e in order}
-    if len(order) > MAX_NODES or WHERE not in found or found.isdisjoint(_DECIDED):
+    if len(order) > MAX_NODES or not any(e.op in _DECIDED for e in order):
+        return outputs
+    if not any(e.op in (WHERE, COPYSIGN) for e in order):
         return outputs
     return _Branches().of(outputs)
 
@@ -63,11 +72,58 @@ class _Branches:
         return ir.transform(outputs, self._rule)
 
     def _rule(self, e: Expr, args: tuple[Expr, ...]) -> Expr:
+        if e.op is COPYSIGN and (made := self._copied(*args)) is not None:
+            return made
+        if e.op is MUL:
+            for step, other in (args, args[::-1]):
+                if (made := self._multiplied(step, other)) is not None:
+                    return made
         if e.op is WHERE and args[0].op is not ir.BOOL:
             return ir.where(
                 args[0], self._on(args[1], args[0]), self._on(args[2], ir.not_(args[0]))
             )
         return ir.rebuild(e, args)
+
+    def _copied(self, size: Expr, of: Expr) -> Expr | None:
+        """A size with a sign, as branches; including the sign of a zero, if there is a step."""
+        if not self._in_sizes(of, size):
+            return None
+        below = ir.lt(of, ZERO)
+        if not _vanishes(size, of):
+            sides = self._on(size, below), self._on(size, ir.not_(below))
+            return ir.where(below, *(COPYSIGN(side, of) for side in sides))
+        written, size = size, _absolute(size)
+        above = self._on(size, ir.not_(below))
+        if any(e.op is ABS and _vanishes(e, of) for e in ir.topological((above,))):
+            return SIGN(of) * ir.abs_(written)  # both sides of the kink at the edge count
+        return ir.where(below, self._on(-size, below), above)
+
+    def _multiplied(self, step: Expr, other: Expr) -> Expr | None:
+        """A product with a step, as branches, if it contains absolute values of the step's
+        argument."""
+        if step.op is COPYSIGN and ir.rational(step.args[0]) is not None:
+            factor, of = step.args
+            if not self._in_sizes(of, other) or not _vanishes(other, of):
+                return None
+            below, first, last = ir.lt(of, ZERO), -ir.abs_(factor), ir.abs_(factor)
+        elif step.op is WHERE and all(ir.rational(a) is not None for a in step.args[1:]):
+            below, first, last = step.args
+            compared = _compared(below)
+            if compared is None or not self._in_sizes(compared, other):
+                return None
+        else:
+            return None
+        branches = self._on(first * other, below), self._on(last * other, ir.not_(below))
+        return ir.where(below, *branches)
+
+    def _in_sizes(self, of: Expr, e: Expr) -> bool:
+        """Whether this contains the absolute value of the argument of a step, or of a multiple."""
+        base = ir.scaled(of)[1]
+        inside = ir.topological((e,))
+        self.work -= len(inside)
+        return self.work > 0 and any(
+            n.op is ABS and ir.scaled(n.args[0])[1] is base for n in inside
+        )
 
     def _on(self, branch: Expr, condition: Expr) -> Expr:
         """A branch, where its condition holds."""
@@ -129,6 +185,16 @@ def _decided(e: Expr, args: tuple[Expr, ...], first: bool, number: bool) -> Expr
     return ir.where(ir.raw(EQ, (dropped, dropped)), kept, dropped)
 
 
+def _compared(condition: Expr) -> Expr | None:
+    """The quantity that a condition compares with 0."""
+    if condition.op is NOT:
+        condition = condition.args[0]
+    if condition.op in (LT, LE, EQ):
+        a, b = condition.args
+        return b if a is ZERO else a if b is ZERO else a - b
+    return None
+
+
 def _where_signs_of_zeros_count(order: Iterable[Expr], signs: Signs) -> set[Expr]:
     """The nodes for which the sign of a zero may matter: those below a divisor that may be 0,
     a power that is not positive, a pole, or a function of several that may jump."""
@@ -147,3 +213,19 @@ def _where_signs_of_zeros_count(order: Iterable[Expr], signs: Signs) -> set[Expr
 
 def _has_pole_at_zero(e: Expr) -> bool:
     return e.op.pole is not None and e.op.pole(*[ZERO for _ in e.args]) is not ir.FALSE
+
+
+def _absolute(e: Expr, depth: int = 0) -> Expr:
+    """The absolute value; for products and quotients that of each factor, so that factors that are
+    absolute values already are not wrapped in another."""
+    if e.op is ABS:
+        return e
+    if e.op in (MUL, DIV) and depth < MAX_DEPTH:
+        return ir.rebuild(e, tuple(_absolute(a, depth + 1) for a in e.args))
+    return ir.abs_(e)
+
+
+def _vanishes(e: Expr, at: Expr) -> bool:
+    """Whether an expression is 0 where a linear form is 0, by substitution for a variable."""
+    found = solved(form(at, constants=True))
+    return found is not None and ir.substitute((e,), dict([found]))[0] is ZERO
