@@ -10,7 +10,7 @@ known zero, and formulas that are linear in a variable. There may be more zeros.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache
 
@@ -180,20 +180,10 @@ SAMPLES = (
 """Values for free variables: all positive, of both signs, larger."""
 
 
-PROPER = (
-    (Fraction(3, 8), Fraction(7, 16), Fraction(5, 8), Fraction(9, 16), Fraction(11, 32), Fraction(5, 16)),
-)  # fmt: skip
-"""The same between 0 and 1, as for probabilities."""
-
-
-def sampled(
-    solution: Mapping[Expr, Expr],
-    names: Iterable[Expr],
-    rows: Sequence[Sequence[Fraction]] = SAMPLES,
-) -> Iterator[dict[Expr, Fraction]]:
-    """Points of a solution set, one for each row of `SAMPLES`, or of other rows, that differs."""
+def sampled(solution: Mapping[Expr, Expr], names: Iterable[Expr]) -> Iterator[dict[Expr, Fraction]]:
+    """Points of a solution set, one for each row of `SAMPLES` that differs."""
     free = [v for v in names if v not in solution]
-    for row in rows if free else rows[:1]:
+    for row in SAMPLES if free else SAMPLES[:1]:
         values = {v: ir.const(row[i % len(row)] * (1 + i // len(row))) for i, v in enumerate(free)}
         point = {v: q for v, e in values.items() if (q := ir.rational(e)) is not None}
         for v, e in solution.items():

@@ -148,21 +148,6 @@ class Contexts:
             e = joint
         return e
 
-    def without_kinks(self, e: Expr, bounds: Callable[[Expr], bool]) -> Expr:
-        """The expression with the branches inside it and those max, min and abs as `bounds` decides
-        them."""
-        new: dict[Expr, Expr] = {}
-        for n in ir.topological((e,)):
-            r = ir.rebuild(n, tuple(new[a] for a in n.args))
-            if r.op is WHERE:
-                c, a, b = r.args
-                sides = (self.inside(a, c, True, bounds), self.inside(b, c, False, bounds))
-                r = ir.where(c, *sides)
-            if r is not n:
-                self.origin.setdefault(r, n)
-            new[n] = r
-        return new[e]
-
     def _below(self, e: Expr) -> int:
         """The tests below a node, as bits."""
         if e not in self.below:

@@ -155,7 +155,9 @@ class _Repairs:
                 if whole is not joint:
                     output = whole
                     continue
-                named = self.wrong.get(joint, named)
+                around = self.wrong.get(joint, [])
+                if [_error(g) for g in around] != [_error(g) for g in named]:
+                    named = around or named
             self.notes.guards[:] = [*before, *(g for g in named if g not in before)]
         return output
 
@@ -203,6 +205,11 @@ class _Repairs:
                 self._note(e, clamp.condition, v)
             break
         return outputs
+
+
+def _error(guard: Guard) -> float:
+    """How far off a guarded value is, to some digits."""
+    return float(f"{guard.guarded - guard.limit:.6g}")
 
 
 def _freed(outputs: tuple[Expr, ...], m: Expr, clamp: Clamp) -> Iterator[tuple[Expr, Expr]]:

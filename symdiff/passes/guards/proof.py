@@ -289,7 +289,7 @@ def _at(
     close = seen.ulps <= POINT_ULPS and (miss <= FINE or (miss <= CLOSE and not wide))
     constant = QUANTITY not in ir.variables_of_values((small,))
     if score <= 1 or (clamped and miss <= FINE) or (
-        close and (constant or is_taylor(small, other, [QUANTITY], [QUANTITY]))
+        close and (constant or is_taylor(small, other, QUANTITY))
     ):  # fmt: skip
         coarse = score > 1 and any(abs(v.got - v.truth) > FINE * abs(v.truth) for _, v in errors)
         return replace(worst, outside=outside, coarse=coarse)
