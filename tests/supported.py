@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.library import densities, located, methods, registry, scipy_classes
+from symdiff.frontend.library import methods, registry
 from symdiff.frontend.library.numpy import names as arrays
+from symdiff.frontend.library.scipy import densities, located, tables
 
 EVERYWHERE = frozenset(
     ("out", "order", "casting", "subok", "where", "like", "device", "memo", "_nil")
@@ -77,6 +78,7 @@ def versions() -> str:
 
 def names() -> dict[str, dict[str, list[str]]]:
     """By module: each name, and the parameters that are refused."""
+    importlib.import_module("scipy")
     for module in registry.modules():
         importlib.import_module(module)
     found: dict[str, dict[str, list[str]]] = defaultdict(dict)
@@ -148,7 +150,7 @@ def of_distributions() -> str:
 
 def of_classes() -> str:
     by_module: dict[str, list[str]] = defaultdict(list)
-    for name in scipy_classes.CLASSES:
+    for name in tables.LIBRARY.classes:
         module, _, made = name.rpartition(".")
         by_module[module].append(made)
     rows = [
