@@ -16,7 +16,7 @@
 `foreign`             other libraries' names of NumPy's and SciPy's functions
 `of_numba`            the Python code of functions that Numba compiles
 `primitives`          functions that traced Python calls and the tracer computes; rows of tables
-`composed`            NumPy's and SciPy's functions in terms of others
+`composed`            NumPy's functions in terms of others
 `rare_arguments`      their calls with arguments that are seldom given
 `rearranged`          functions that rearrange arrays, in terms of others
 `polynomial_names`    NumPy's polynomials, in terms of others

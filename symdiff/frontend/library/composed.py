@@ -1,4 +1,4 @@
-"""NumPy's and SciPy's functions in terms of others: plain Python that is traced like a
+"""NumPy's functions in terms of others: plain Python that is traced like a
 user's. So they need no rules of their own, for small arrays or large ones."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""NumPy's and SciPy's functions that rearrange arrays, in terms of others."""
+"""NumPy's functions that rearrange arrays, in terms of others."""
 
 from __future__ import annotations
 

@@ -19,8 +19,9 @@ import numpy as np
 from symdiff import ir
 from symdiff.frontend.arrays.selecting import subscript
 from symdiff.frontend.library.primitives import rows, stop_gradient, traced
-from symdiff.frontend.library.scipy.implicit import MINIMA, ORDERS, ROOM, STEPS, must_be_formulas
+from symdiff.frontend.library.scipy.implicit import MINIMA, ORDERS, STEPS, must_be_formulas
 from symdiff.frontend.trace.closures import Closure
+from symdiff.frontend.trace.recorder import ROOM
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Real, Refused, SmallArray, SymArray, Unusable, is_number
 from symdiff.ir import Expr
