@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.library import methods, registry
+from symdiff.frontend.library import doors, methods, registry
 from symdiff.frontend.library.numpy import names as arrays
 from symdiff.frontend.library.scipy import densities, located, tables
 
@@ -79,10 +79,13 @@ def versions() -> str:
 def names() -> dict[str, dict[str, list[str]]]:
     """By module: each name, and the parameters that are refused."""
     importlib.import_module("scipy")
-    for module in registry.modules():
-        importlib.import_module(module)
+    libraries = doors.opened()
+    every = registry.entries() | {n: f for n, (f, *_) in registry.written(libraries).items()}
+    every |= {name: every[known] for name, known in registry.aliases(libraries).items()}
+    for name in every:
+        importlib.import_module(name.rpartition(".")[0])
     found: dict[str, dict[str, list[str]]] = defaultdict(dict)
-    for name, implementation in registry.implementations().items():
+    for name, implementation in every.items():
         module, _, attribute = name.rpartition(".")
         owner = importlib.import_module("numpy" if module == "numpy.linalg" else module)
         owner = owner.linalg if module == "numpy.linalg" else owner

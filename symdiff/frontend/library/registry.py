@@ -120,18 +120,15 @@ def _numbers(name: str, usual: Implementation) -> Implementation:
 Libraries = tuple[doors.Library, ...]
 
 
-def _names(libraries: Libraries) -> dict[str, None]:
-    return dict.fromkeys((*_entries(), *_written(libraries), *_aliases(libraries)))
-
-
-def modules() -> tuple[str, ...]:
-    """Modules with known functions, which are known once something has imported the module."""
-    return _modules(doors.opened())
+def names(libraries: Libraries) -> dict[str, None]:
+    """The dotted names of known functions."""
+    return dict.fromkeys((*entries(), *written(libraries), *aliases(libraries)))
 
 
 @functools.cache
 def _modules(libraries: Libraries) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name.rpartition(".")[0] for name in _names(libraries)))
+    """Modules with known functions, which are known once something has imported the module."""
+    return tuple(dict.fromkeys(name.rpartition(".")[0] for name in names(libraries)))
 
 
 @functools.lru_cache(maxsize=16)
@@ -140,19 +137,17 @@ def _table(
 ) -> Mapping[int, tuple[Any, Implementation]]:
     """Implementations by the identity of the functions. The elementary functions come first: where
     a traced version exists too, it wins."""
-    entries = _entries()
-    written = _written(libraries)
-    aliases = _aliases(libraries)
-    whole = {name: _composed(*entry) for name, entry in written.items()}
+    own, others = entries(), aliases(libraries)
+    whole = {name: _composed(*entry) for name, entry in written(libraries).items()}
     table: dict[int, tuple[Any, Implementation]] = {}
-    for name in _names(libraries):
+    for name in names(libraries):
         module, _, attribute = name.rpartition(".")
         if module not in loaded:
             continue
         function = getattr(sys.modules[module], attribute, None)
-        known = aliases.get(name, name)
-        if function is not None and (name in entries or id(function) not in table):
-            usual = whole[known] if known in whole else _own(known, entries[known])
+        known = others.get(name, name)
+        if function is not None and (name in own or id(function) not in table):
+            usual = whole[known] if known in whole else _own(known, own[known])
             if module == "math" and attribute not in _OF_LISTS:
                 usual = _numbers(name, usual)
             if attribute in ("power", "pow") and module == "numpy":
@@ -166,25 +161,25 @@ def _table(
     return table
 
 
-def _entries() -> dict[str, Implementation]:
+def entries() -> dict[str, Implementation]:
     """Traced versions of functions of numbers and of arrays whose elements are traced one by one."""
-    entries: dict[str, Implementation] = {}
+    found: dict[str, Implementation] = {}
     for op in functions.TABLE:
-        entries |= {name: _elementary(op) for name in op.names}
-    entries |= {name: shorthand(f) for name, f in functions.COMPOSITES.items()}
-    written = holomorphic.CMATH | fourier.TRANSFORMS | holomorphic.SCIPY
-    entries |= {name: _composed(f, 0) for name, f in written.items()}
-    entries |= (
+        found |= {name: _elementary(op) for name in op.names}
+    found |= {name: shorthand(f) for name, f in functions.COMPOSITES.items()}
+    of_complex = holomorphic.CMATH | fourier.TRANSFORMS | holomorphic.SCIPY
+    found |= {name: _composed(f, 0) for name, f in of_complex.items()}
+    found |= (
         complex_calls.NAMES
         | python_names.TABLE
         | library_names.TABLE
         | ordering.TABLE
         | output.TABLE
     )
-    return entries | elementwise.TABLE | array_names.TABLE | record_copies.TABLE
+    return found | elementwise.TABLE | array_names.TABLE | record_copies.TABLE
 
 
-def _written(libraries: Libraries) -> dict[str, Any]:
+def written(libraries: Libraries) -> dict[str, Any]:
     """Functions that are written in terms of others, with the number of arrays that come first."""
     found = composed.TABLE | windows.TABLE
     for library in libraries:
@@ -192,20 +187,12 @@ def _written(libraries: Libraries) -> dict[str, Any]:
     return found
 
 
-def _aliases(libraries: Libraries) -> dict[str, str]:
+def aliases(libraries: Libraries) -> dict[str, str]:
     """Functions that are equal to other, known functions."""
     found = dict(composed.ALIASES)
     for library in libraries:
         found |= library.aliases
     return found
-
-
-def implementations() -> dict[str, Implementation]:
-    """By dotted name: a function whose signature lists what the traced version takes in addition to the tracer."""
-    libraries = doors.opened()
-    written = {name: entry[0] for name, entry in _written(libraries).items()}
-    found = _entries() | written
-    return found | {name: found[known] for name, known in _aliases(libraries).items()}
 
 
 def _elementary(op: Op) -> Implementation:
