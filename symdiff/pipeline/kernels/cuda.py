@@ -175,7 +175,7 @@ class CudaKernels:
     ) -> tuple[OptimizedProgram, OnDevice]:
         key = id(self.source.scalar(static, shapes))
         if key not in self.made:
-            from symdiff.pipeline.written import without_special_points
+            from symdiff.pipeline.by_definition import without_special_points
 
             raw = self.source.scalar(static, shapes)
             optimized = self.source.optimized(static, shapes)
