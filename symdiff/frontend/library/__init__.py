@@ -11,7 +11,7 @@
 `numpy/`              NumPy
 `complex_numbers/`    complex numbers as pairs of real ones
 `windows`             NumPy's windows, which are SciPy's too
-`doors`               libraries whose tables are imported once a program has their names
+`doors`               libraries whose tables are imported once their package is
 `scipy/`              SciPy, behind such a door
 `foreign`             other libraries' names of NumPy's and SciPy's functions
 `of_numba`            the Python code of functions that Numba compiles
