@@ -6,6 +6,7 @@ After:   `LIBRARY` of that module, in any process that has imported SciPy
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
 from collections.abc import Callable, Mapping
@@ -46,6 +47,7 @@ def register(prefix: str, module: str) -> None:
     _DOORS[prefix] = module
 
 
+@functools.cache
 def _library(module: str) -> Library:
     found: Library = importlib.import_module(module).LIBRARY
     return found
