@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.library import densities, located, methods, registry, scipy_classes
+from symdiff.frontend.library import doors, methods, registry
 from symdiff.frontend.library.numpy import names as arrays
+from symdiff.frontend.library.scipy import densities, located, tables
 
 EVERYWHERE = frozenset(
     ("out", "order", "casting", "subok", "where", "like", "device", "memo", "_nil")
@@ -77,10 +78,14 @@ def versions() -> str:
 
 def names() -> dict[str, dict[str, list[str]]]:
     """By module: each name, and the parameters that are refused."""
-    for module in registry.modules():
-        importlib.import_module(module)
+    importlib.import_module("scipy")
+    libraries = doors.opened()
+    every = registry.entries() | {n: f for n, (f, *_) in registry.written(libraries).items()}
+    every |= {name: every[known] for name, known in registry.aliases(libraries).items()}
+    for name in every:
+        importlib.import_module(name.rpartition(".")[0])
     found: dict[str, dict[str, list[str]]] = defaultdict(dict)
-    for name, implementation in registry.implementations().items():
+    for name, implementation in every.items():
         module, _, attribute = name.rpartition(".")
         owner = importlib.import_module("numpy" if module == "numpy.linalg" else module)
         owner = owner.linalg if module == "numpy.linalg" else owner
@@ -148,7 +153,7 @@ def of_distributions() -> str:
 
 def of_classes() -> str:
     by_module: dict[str, list[str]] = defaultdict(list)
-    for name in scipy_classes.CLASSES:
+    for name in tables.LIBRARY.classes:
         module, _, made = name.rpartition(".")
         by_module[module].append(made)
     rows = [

@@ -19,7 +19,6 @@ from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import Made, flatten_like, imaginary_parts
 from symdiff.pipeline.kernels.loops import of_numbers
 from symdiff.pipeline.kernels.scalar import is_flat
-from symdiff.pipeline.loops import real_names
 from symdiff.runtime.dispatch import CompiledEntry, refusing
 from symdiff.runtime.scalar import elementwise
 from symdiff.runtime.scalar.elementwise import ShapeError
@@ -198,6 +197,8 @@ class Product(SymbolicFunction):
     def _per_parameter(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:
         """One entry for each parameter that is differentiated by; those of integers are 0, and
         may be left out."""
+        from symdiff.pipeline.loops import real_names
+
         by = self._source.path[-1][1]
         raw = self._source.raw(static, shapes)
         real = real_names(raw, by) if isinstance(raw, LoopProgram) else by

@@ -15,10 +15,10 @@ from symdiff.errors import DomainError, Location, SymdiffError, users
 from symdiff.frontend import Shapes, pytrees
 from symdiff.ir.loop_program import ARRAY, Call, LoopProgram, name_of, names_in, walk
 from symdiff.ir.program import OptimizedProgram, Program
+from symdiff.pipeline.by_definition import ByDefinition
 from symdiff.pipeline.kernels.scalar import tiered, unsound
 from symdiff.pipeline.shared_memory import each_once
 from symdiff.pipeline.validation.settings import mode
-from symdiff.pipeline.written import Written
 from symdiff.runtime import cache
 from symdiff.runtime.loops.call import ComputationError, ElementError
 from symdiff.runtime.scalar.elementwise import ArgumentError
@@ -205,8 +205,8 @@ def replaced(
 
 def tiers(self: Function, raw: Program, optimized: OptimizedProgram, wrong: str = "") -> Tiered:
     """The tiers of run time of a program that was captured, without what was found wrong."""
-    written = Written(raw, self._source.path, optimized.apart)
+    by_definition = ByDefinition(raw, self._source.path, optimized.special)
     options = self._options.with_own_errors(raw.outputs)
-    made = tiered(optimized, options, wrong, self._demands(raw), written)
-    made.without, made.written = wrong, written
+    made = tiered(optimized, options, wrong, self._demands(raw), by_definition)
+    made.without, made.by_definition = wrong, by_definition
     return made

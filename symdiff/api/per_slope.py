@@ -14,7 +14,6 @@ from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import Program, flatten_like, map_objects
 from symdiff.pipeline.derivation import Source
 from symdiff.pipeline.kernels.loops import of_numbers
-from symdiff.pipeline.loops import real_names
 from symdiff.runtime.scalar import diagonal, elementwise
 
 Function = Any
@@ -102,6 +101,8 @@ def when_traced(
 
 def by_arguments(source: Source, raw: Program | LoopProgram, outputs: int) -> tuple[Places, ...]:
     """The places of the arguments by which Jacobians differentiate each output, in order."""
+    from symdiff.pipeline.loops import real_names
+
     found: list[Places] = [()]
     for kind, by in source.path:
         if kind == "jacobian":

@@ -1,7 +1,7 @@
 """Solutions by name: roots, minima, integrals, differential equations.
 
 Called in plain Python these are SciPy's functions, and inside of a function of `symgrad` what those are there:
-the derivative is that of the solution (`frontend.library.implicit`, `minima`, `ode`).
+the derivative is that of the solution (`frontend.library.scipy.implicit`, `minima`, `ode`).
 """
 
 from __future__ import annotations

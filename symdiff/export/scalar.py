@@ -19,13 +19,13 @@ from symdiff.ir.plain import exactly
 from symdiff.ir.program import Program
 from symdiff.pipeline import readable_formulas as formulas
 from symdiff.pipeline import scalar as pipeline
-from symdiff.pipeline.lowered.modules import checked
-from symdiff.pipeline.written import (
-    Written,
+from symdiff.pipeline.by_definition import (
+    ByDefinition,
     made_of,
     with_special_points,
     without_special_points,
 )
+from symdiff.pipeline.lowered.modules import checked
 
 MAX_FORMULA_LINES = 30
 """Longer formulas are left out of the docstring."""
@@ -77,7 +77,7 @@ def module_text(
         optimized, _ = with_special_points(pipeline.optimized(p), program, path, [])
         special[optimized.wrong] = None
         optimized = without_special_points(optimized, program, path)
-        conditions, origin = [c for c, _ in demands], Written(program, path)
+        conditions, origin = [c for c, _ in demands], ByDefinition(program, path)
         return checked(optimized, real, accuracy, conditions, origin, before)
 
     first = stage(value)

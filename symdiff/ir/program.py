@@ -226,8 +226,8 @@ class OptimizedProgram:
     name, params, tree : as in the program.
     outputs : the values to compile; completed points are bands of polynomials.
     reference : the same values in closed form, undefined at completed points.
-    apart : where outputs are derivatives by the definition, not by the formulas.
-    wrong : where formulas of derivatives were found wrong; part of `apart`.
+    special : where outputs are derivatives by the definition, not by the formulas.
+    wrong : where formulas of derivatives were found wrong; part of `special`.
     """
 
     name: str
@@ -235,7 +235,7 @@ class OptimizedProgram:
     tree: Tree
     outputs: tuple[Expr, ...]
     reference: tuple[Expr, ...]
-    apart: Expr = FALSE
+    special: Expr = FALSE
     wrong: Expr = FALSE
 
     def nested(self, values: Sequence[Any]) -> Any:

@@ -14,7 +14,7 @@
 `unknown_derivatives`  derivatives without a formula, refused at their line
 `on_disk`            optimized programs, as they are kept on disk
 `derived_on_disk`    what passes make of programs with arrays and loops, the same
-`written`            derivatives at points that kernels do not know, by the definition
+`by_definition`      derivatives at points that kernels do not know, by the definition
 `slopes_beside`      the same at many points, in compiled balls
 `domain_checks`      what `domain=` demands of the arguments of loop programs, as checks
 `lowered/`           what each tier of arithmetic computes and flags, made when asked for

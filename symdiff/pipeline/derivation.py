@@ -506,7 +506,7 @@ class Source:
                 _warn_of(self.name, off, fault)
                 return optimized
         optimized, known, off, fault = self._validated(raw, static, shapes, how)
-        from symdiff.pipeline.written import with_special_points
+        from symdiff.pipeline.by_definition import with_special_points
 
         optimized, known = with_special_points(optimized, raw, self.path, known)
         self.sound[id(raw)].key = key
@@ -522,7 +522,7 @@ class Source:
         """An optimized that agrees with the captured program, the guards to warn of, what had
         to be switched off and why."""
         from symdiff.pipeline import scalar as pipeline
-        from symdiff.pipeline.written import made_of
+        from symdiff.pipeline.by_definition import made_of
 
         def emit(without: frozenset[str]) -> tuple[OptimizedProgram, pipeline.Notes]:
             if not without:

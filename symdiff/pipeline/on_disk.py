@@ -20,7 +20,7 @@ def packed(
 ) -> bytes:
     """A program, what to warn of, and what was switched off and why."""
     count = len(optimized.outputs)
-    outputs = *optimized.outputs, *optimized.reference, optimized.apart, optimized.wrong
+    outputs = *optimized.outputs, *optimized.reference, optimized.special, optimized.wrong
     rows = encode((*outputs, *(e for _, e in wrong)))
     texts = tuple(t for t, _ in wrong)
     seen = None if fault is None else (fault.point, fault.output, fault.got, fault.truth)
@@ -37,12 +37,12 @@ def unpacked(
     params, tree, count, texts, rows, off, seen = marshal.loads(data)
     roots = decode(rows)
     nested = tree_of(tree, raw.tree)
-    outputs, reference, (apart, known, *nodes) = (
+    outputs, reference, (special, known, *nodes) = (
         roots[:count],
         roots[count : 2 * count],
         roots[2 * count :],
     )
-    optimized = OptimizedProgram(raw.name, params, nested, outputs, reference, apart, known)
+    optimized = OptimizedProgram(raw.name, params, nested, outputs, reference, special, known)
     fault = None
     if seen is not None:
         from symdiff.pipeline.validation.oracle import Fault

@@ -173,7 +173,7 @@ def test_fields_of_programs_parse_back():
     p = Program("f", ("x",), (plain(ir.DIV, x, ir.const(3)),), domain=(inside,), slopes=(x - 1,))
     p = replace(p, assumptions=(ir.lt(x, y),))
     assert_round_trip(p)
-    assert_round_trip(OptimizedProgram("f", ("x",), 0, (x,), (x + 1,), apart=inside))
+    assert_round_trip(OptimizedProgram("f", ("x",), 0, (x,), (x + 1,), special=inside))
 
 
 def test_nodes_are_numbered_where_they_are_needed():

@@ -42,6 +42,7 @@ SHARED = {
     "elementwise": "a kernel over the elements of arrays: its code, and its use",
     "rows": "a program for each row of its arguments: as a program, and run by threads",
     "names": "which function of NumPy is which of ours",
+    "by_definition": "derivatives at points that kernels do not know: of functions of numbers, of loops",
 }
 """Names that several files have, and what they mean wherever they stand."""
 

@@ -85,4 +85,4 @@ def test_recipe(number: int, changed: Path) -> None:
 
 def test_there_is_a_recipe_for_each_heading() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    assert len(recipes()) == len(re.findall(r"^## ", text, flags=re.M)) == 5
+    assert len(recipes()) == len(re.findall(r"^## ", text, flags=re.M)) == 6

@@ -17,7 +17,8 @@ from symdiff.frontend.by_value.complex_scalars import Complex, double, with_name
 from symdiff.frontend.by_value.elementary import FUNCTIONS, library
 from symdiff.frontend.by_value.local_slopes import on_scalars
 from symdiff.frontend.by_value.reals import Real
-from symdiff.frontend.library import composed, matrix_functions, rearranged, scientific
+from symdiff.frontend.library import composed, rearranged
+from symdiff.frontend.library.scipy import matrix_functions, scientific
 from symdiff.ir.functions.composites import COMPOSITES
 
 _LEFT = frozenset(("compress", "choose", "lambertw", "sqrtm", "logm"))
@@ -108,7 +109,7 @@ def fill(numpy: Any) -> None:
                 and not isinstance(original, type)
             ):
                 FUNCTIONS[original] = _of_arrays(original, scope.get(function.__name__, function))
-    for alias, name in composed.ALIASES.items():
+    for alias, name in (composed.ALIASES | matrix_functions.ALIASES).items():
         original, function = _original(alias), _original(name)
         if original is not None and original not in FUNCTIONS:
             FUNCTIONS[original] = FUNCTIONS.get(function, function)

@@ -1,4 +1,4 @@
-"""NumPy's and SciPy's functions in terms of others: plain Python that is traced like a
+"""NumPy's functions in terms of others: plain Python that is traced like a
 user's. So they need no rules of their own, for small arrays or large ones."""
 
 from __future__ import annotations
@@ -122,12 +122,6 @@ def _observations(m: ArrayLike, y: ArrayLike, rowvar: bool) -> Any:
     if y is None:
         return x
     return np.concatenate([x, y[None, :] if np.ndim(y) == 1 else y if rowvar else y.T])
-
-
-def rosen(x: ArrayLike) -> Any:
-    """Rosenbrock's function."""
-    here, there = np.asarray(x)[:-1], np.asarray(x)[1:]
-    return np.sum(100.0 * (there - here**2) ** 2 + (1 - here) ** 2, axis=0)
 
 
 def bincount(x: ArrayLike, weights: ArrayLike = None, minlength: int = 0) -> Any:
@@ -325,28 +319,18 @@ def cond(x: ArrayLike, p: Any = None) -> Any:
     return np.linalg.norm(x, p) * np.linalg.norm(np.linalg.inv(x), p)
 
 
-def solve_triangular(
-    a: ArrayLike, b: ArrayLike, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False
-) -> Any:
-    part = np.tril(a) if lower else np.triu(a)
-    if unit_diagonal:
-        part = part - np.diag(np.diag(part)) + np.eye(a.shape[0])
-    return np.linalg.solve(part if trans in (0, "N") else part.T, b)
-
-
-def cho_factor(a: ArrayLike, lower: bool = False) -> Any:
-    return scipy_cholesky(a, lower), lower
-
-
-def cho_solve(c_and_lower: Any, b: ArrayLike) -> Any:
-    c, lower = c_and_lower
-    factor = np.tril(c) if lower else np.triu(c).T
-    return np.linalg.solve(factor.T, np.linalg.solve(factor, b))
-
-
-def scipy_cholesky(a: ArrayLike, lower: bool = False) -> Any:
-    """The Cholesky factor from the named triangle."""
-    return np.linalg.cholesky(a) if lower else np.linalg.cholesky(a.T).T
+def matrix_rank(A: ArrayLike, tol: Any = None, *, rtol: Any = None) -> Any:
+    """The number of singular values above a limit, by default that of NumPy."""
+    if np.ndim(A) < 2:
+        return np.where(np.any(A != 0), 1, 0)
+    if np.ndim(A) > 2:
+        raise ValueError("the ranks of a stack of matrices; take them one by one")
+    sizes = np.linalg.svd(A, compute_uv=False)
+    least = tol
+    if tol is None:
+        share = max(A.shape[0], A.shape[1]) * 2.0**-52 if rtol is None else rtol
+        least = np.max(sizes) * share
+    return np.sum(np.where(sizes > least, 1, 0))
 
 
 def vecdot(x1: ArrayLike, x2: ArrayLike, axis: int = -1) -> Any:
@@ -377,15 +361,6 @@ def matrix_trace(x: ArrayLike, offset: int = 0) -> Any:
 
 def linalg_diagonal(x: ArrayLike, *, offset: int = 0) -> Any:
     return np.diagonal(x, offset, -2, -1)
-
-
-def scipy_pseudoinverse(a: ArrayLike) -> Any:
-    return np.linalg.pinv(a, 2.0**-52 * max(a.shape))
-
-
-def circulant(c: ArrayLike) -> Any:
-    at = np.arange(c.shape[0])
-    return c[(at[:, None] - at) % c.shape[0]]
 
 
 # ------------------------------------------------------------------ Python's statistics
@@ -443,14 +418,9 @@ TABLE: dict[str, Row] = {
     **rows("numpy", 2, cov, corrcoef, vecdot, matvec, vecmat),
     "numpy.bincount": (bincount, 2, 0),
     **rows(
-        "numpy.linalg", 1, qr, svdvals, cond, matrix_norm, diagonal=linalg_diagonal, trace=matrix_trace
+        "numpy.linalg", 1, qr, svdvals, cond, matrix_norm, matrix_rank, diagonal=linalg_diagonal, trace=matrix_trace
     ),
     **rows("numpy.linalg", 2, lstsq, vecdot),
-    **rows(
-        "scipy.linalg", 1, circulant, cho_factor, svdvals, cholesky=scipy_cholesky, pinv=scipy_pseudoinverse
-    ),
-    **rows("scipy.linalg", 2, solve_triangular, cho_solve),
-    **rows("scipy.optimize", 1, rosen),
     **rows(
         "statistics", 1, mean=mean_of_list, fmean=mean_of_list, median=median_of_list,
         median_low=low_median_of_list, median_high=high_median_of_list, variance=variance_of_list,
@@ -465,8 +435,6 @@ arrays, and the position of one that is an array of integers."""
 
 ALIASES: dict[str, str] = {
     **{f"numpy.linalg.{name}": f"numpy.{name}" for name in ("outer", "matmul", "tensordot", "cross", "matrix_transpose")},
-    **{f"scipy.linalg.{name}": f"numpy.linalg.{name}" for name in ("inv", "det", "norm")},
-    "scipy.integrate.trapezoid": "numpy.trapezoid",
 }  # fmt: skip
 """Functions that are equal to other, known functions."""
 

@@ -1,4 +1,4 @@
-"""NumPy's and SciPy's functions that rearrange arrays, in terms of others."""
+"""NumPy's functions that rearrange arrays, in terms of others."""
 
 from __future__ import annotations
 
@@ -349,23 +349,6 @@ def broadcast_arrays(*args: ArrayLike) -> Any:
     return [np.broadcast_to(a, shape) for a in args]
 
 
-def block_diag(*arrs: ArrayLike) -> Any:
-    parts = [np.atleast_2d(a) for a in arrs]
-    n, m = sum([a.shape[0] for a in parts]), sum([a.shape[1] for a in parts])
-    found = np.zeros((n, m))
-    i, j = 0, 0
-    for a in parts:
-        found[i : i + a.shape[0], j : j + a.shape[1]] = a
-        i, j = i + a.shape[0], j + a.shape[1]
-    return found
-
-
-def toeplitz(c: ArrayLike, r: ArrayLike = None) -> Any:
-    row = c if r is None else r
-    at = np.arange(c.shape[0])[:, None] - np.arange(row.shape[0])
-    return np.where(at >= 0, c[np.maximum(at, 0)], row[np.maximum(-at, 0)])
-
-
 def unwrap(p: ArrayLike, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.pi) -> Any:
     a = np.moveaxis(np.asarray(p), axis, -1)
     steps, half = a[..., 1:] - a[..., :-1], period / 2
@@ -481,6 +464,24 @@ def _unique_with(ar: ArrayLike, index: bool, inverse: bool, counts: bool) -> Any
     return tuple(found)
 
 
+def fftshift(x: ArrayLike, axes: Any = None) -> Any:
+    for k in _axes(x, axes):
+        x = np.roll(x, np.shape(x)[k] // 2, axis=k)
+    return x
+
+
+def ifftshift(x: ArrayLike, axes: Any = None) -> Any:
+    for k in _axes(x, axes):
+        x = np.roll(x, -(np.shape(x)[k] // 2), axis=k)
+    return x
+
+
+def _axes(x: ArrayLike, axes: Any) -> Any:
+    if axes is None:
+        return range(np.ndim(x))
+    return (axes,) if isinstance(axes, int) else axes
+
+
 TABLE: dict[str, Row] = {
     **rows(
         "numpy", 0, modf, ldexp, isneginf, isposinf, fromiter, tri, tril_indices, triu_indices, indices,
@@ -497,8 +498,7 @@ TABLE: dict[str, Row] = {
     **rows("numpy", 9, ix_, broadcast_arrays),
     "numpy.put": (put, 2, 1),
     **rows("numpy.lib.stride_tricks", 1, sliding_window_view),
+    **rows("numpy.fft", 1, fftshift, ifftshift),
     **rows("bisect", 1, bisect_left, bisect_right),
-    **rows("scipy.linalg", 9, block_diag),
-    **rows("scipy.linalg", 2, toeplitz),
 }  # fmt: skip
 """Like `composed.TABLE`."""

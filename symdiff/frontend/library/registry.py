@@ -16,21 +16,13 @@ from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library import builtin_functions as python_names
 from symdiff.frontend.library import (
     composed,
-    filters,
-    implicit,
-    matrix_functions,
+    doors,
     methods,
-    minima,
-    ode,
     ordering,
     output,
     primitives,
     record_copies,
-    riccati,
-    scientific,
-    sparse_matrices,
-    special_orders,
-    splines,
+    windows,
 )
 from symdiff.frontend.library import standard as library_names
 from symdiff.frontend.library.complex_numbers import complex_calls, fourier, holomorphic
@@ -58,7 +50,8 @@ METHOD_OWNERS = (list, dict, set, frozenset, str, tuple, range)
 
 def find(function: Any) -> Implementation | None:
     """The traced version of a known function."""
-    table = _table(tuple(m for m in modules() if m in sys.modules))
+    libraries = doors.opened()
+    table = _table(tuple(m for m in _modules(libraries) if m in sys.modules), libraries)
     found = table.get(id(function))
     return found[1] if found is not None and found[0] is function else None
 
@@ -124,39 +117,43 @@ def _numbers(name: str, usual: Implementation) -> Implementation:
     return implementation
 
 
-@functools.cache
-def _names() -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*_entries(), *_written(), *composed.ALIASES)))
+Libraries = tuple[doors.Library, ...]
+
+
+def names(libraries: Libraries) -> dict[str, None]:
+    """The dotted names of known functions."""
+    return dict.fromkeys((*entries(), *written(libraries), *aliases(libraries)))
 
 
 @functools.cache
-def modules() -> tuple[str, ...]:
+def _modules(libraries: Libraries) -> tuple[str, ...]:
     """Modules with known functions, which are known once something has imported the module."""
-    return tuple(dict.fromkeys(name.rpartition(".")[0] for name in _names()))
+    return tuple(dict.fromkeys(name.rpartition(".")[0] for name in names(libraries)))
 
 
 @functools.lru_cache(maxsize=16)
-def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
+def _table(
+    loaded: tuple[str, ...], libraries: Libraries
+) -> Mapping[int, tuple[Any, Implementation]]:
     """Implementations by the identity of the functions. The elementary functions come first: where
     a traced version exists too, it wins."""
-    entries = _entries()
-    written = _written()
-    whole = {name: _composed(*entry) for name, entry in written.items()}
+    own, others = entries(), aliases(libraries)
+    whole = {name: _composed(*entry) for name, entry in written(libraries).items()}
     table: dict[int, tuple[Any, Implementation]] = {}
-    for name in _names():
+    for name in names(libraries):
         module, _, attribute = name.rpartition(".")
         if module not in loaded:
             continue
         function = getattr(sys.modules[module], attribute, None)
-        known = composed.ALIASES.get(name, name)
-        if function is not None and (name in entries or id(function) not in table):
-            usual = whole[known] if known in whole else _own(known, entries[known])
+        known = others.get(name, name)
+        if function is not None and (name in own or id(function) not in table):
+            usual = whole[known] if known in whole else _own(known, own[known])
             if module == "math" and attribute not in _OF_LISTS:
                 usual = _numbers(name, usual)
             if attribute in ("power", "pow") and module == "numpy":
                 usual = _power(usual)
-            if module == "scipy.linalg":
-                usual = _checked(name, usual)
+            for library in libraries:
+                usual = library.adapted(name, usual)
             if truth_values.concerned(function):
                 usual = truth_values.of(function, usual)
             table[id(function)] = function, _extended(known, usual)
@@ -164,46 +161,38 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
     return table
 
 
-def _entries() -> dict[str, Implementation]:
+def entries() -> dict[str, Implementation]:
     """Traced versions of functions of numbers and of arrays whose elements are traced one by one."""
-    entries: dict[str, Implementation] = {}
+    found: dict[str, Implementation] = {}
     for op in functions.TABLE:
-        entries |= {name: _elementary(op) for name in op.names}
-    entries |= {name: shorthand(f) for name, f in functions.COMPOSITES.items()}
-    written = holomorphic.CMATH | fourier.TRANSFORMS | holomorphic.SCIPY
-    entries |= {name: _composed(f, 0) for name, f in written.items()}
-    entries |= (
+        found |= {name: _elementary(op) for name in op.names}
+    found |= {name: shorthand(f) for name, f in functions.COMPOSITES.items()}
+    of_complex = holomorphic.CMATH | fourier.TRANSFORMS | holomorphic.SCIPY
+    found |= {name: _composed(f, 0) for name, f in of_complex.items()}
+    found |= (
         complex_calls.NAMES
         | python_names.TABLE
         | library_names.TABLE
         | ordering.TABLE
         | output.TABLE
     )
-    return entries | elementwise.TABLE | array_names.TABLE | record_copies.TABLE
+    return found | elementwise.TABLE | array_names.TABLE | record_copies.TABLE
 
 
-def _written() -> dict[str, Any]:
+def written(libraries: Libraries) -> dict[str, Any]:
     """Functions that are written in terms of others, with the number of arrays that come first."""
-    return (
-        composed.TABLE
-        | scientific.TABLE
-        | filters.TABLE
-        | riccati.TABLE
-        | matrix_functions.TABLE
-        | sparse_matrices.TABLE
-        | special_orders.TABLE
-        | splines.TABLE
-        | implicit.TABLE
-        | minima.TABLE
-        | ode.TABLE
-    )
+    found = composed.TABLE | windows.TABLE
+    for library in libraries:
+        found |= library.functions
+    return found
 
 
-def implementations() -> dict[str, Implementation]:
-    """By dotted name: a function whose signature lists what the traced version takes in addition to the tracer."""
-    written = {name: entry[0] for name, entry in _written().items()}
-    found = _entries() | written
-    return found | {name: found[known] for name, known in composed.ALIASES.items()}
+def aliases(libraries: Libraries) -> dict[str, str]:
+    """Functions that are equal to other, known functions."""
+    found = dict(composed.ALIASES)
+    for library in libraries:
+        found |= library.aliases
+    return found
 
 
 def _elementary(op: Op) -> Implementation:
@@ -212,18 +201,6 @@ def _elementary(op: Op) -> Implementation:
         if len(args) == 1 and is_number(args[0]):
             return scalars.apply(op, args[0])
         return arrays.elementwise(lambda *v: scalars.apply(op, *v), *args)
-
-    return implementation
-
-
-def _checked(name: str, usual: Implementation) -> Implementation:
-    """A function of matrices: `check_finite` has no effect, `overwrite_...` is refused."""
-
-    def implementation(t: Tracer, *args: Any, check_finite: bool = True, **kwargs: Any) -> Any:
-        for key in [k for k in kwargs if k.startswith("overwrite_")]:
-            if kwargs.pop(key):
-                raise Refused(f"{name}() may write into its arguments with {key}")
-        return usual(t, *args, **kwargs)
 
     return implementation
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.frontend import captures
-from symdiff.frontend.library import located, methods, scipy_classes
+from symdiff.frontend.library import doors, methods
 from symdiff.frontend.library import registry as known
 from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.library.numpy import names as array_names
@@ -44,9 +44,9 @@ from symdiff.frontend.trace.values import (
 
 def attribute(t: Tracer, owner: Any, name: str) -> Any:
     """`owner.name`; its value is fixed when traced."""
-    if isinstance(owner, located.Frozen):
-        return located.attribute(owner, name)
-    if isinstance(owner, type) and (stand_in := scipy_classes.find(owner)) is not None:
+    if (traced := getattr(type(owner), "__symdiff_attribute__", None)) is not None:
+        return traced(owner, name)
+    if isinstance(owner, type) and (stand_in := doors.replacement(owner)) is not None:
         owner = stand_in
     if isinstance(owner, ModuleType):
         return _from_module(t, owner, name)

@@ -21,14 +21,12 @@ from symdiff.frontend import captures, source
 from symdiff.frontend.arrays import casting, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library import (
+    doors,
     foreign,
     known_numbers,
-    located,
     of_numba,
     output,
     record_copies,
-    scientific,
-    scipy_classes,
 )
 from symdiff.frontend.library import registry as known
 from symdiff.frontend.library.complex_numbers import complex_calls
@@ -174,6 +172,11 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return made
     if output.writes_log(function):
         return output.shown(t, f"{function.__name__}() of logging")
+    if (replaced := doors.replacement(function)) is not None:
+        return records.make(t, replaced, args, kwargs)
+    if (library := doors.of(function)) is not None:
+        if (made := library.called(t, function, args, kwargs)) is not NotImplemented:
+            return made
     if kind is FunctionType:
         if source.of_library(function):
             raise _foreign(t, function)
@@ -183,10 +186,6 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         if name in record_copies.NAMED_TUPLE and hasattr(owner, "_fields"):
             return record_copies.of_named_tuple(t, owner, name, args, kwargs)
         inspects = hasattr(type(function.__self__), "__symdiff_trace__")
-        if (traced := located.find(function)) is not None:
-            return traced(t, args, kwargs)
-        if (known_method := scientific.find(function)) is not None:
-            return inline(t, known_method, args, kwargs)
         if inspects or source.of_library(function.__func__):
             raise _foreign(t, function)
         return inline(t, function.__func__, (function.__self__, *args), kwargs)
@@ -208,16 +207,6 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return ufuncs.vectorized(t, function.pyfunc, options, args, kwargs)
     if records.makes(function):
         return records.make(t, function, args, kwargs)
-    if (stand_in := scipy_classes.find(function)) is not None:
-        return records.make(t, stand_in, args, kwargs)
-    if (made := located.frozen(function, args, kwargs)) is not None:
-        return made
-    if (interpolant := scientific.interpolant(function)) is not None:
-        traced, names = interpolant
-        parts = [getattr(function, name) for name in names]
-        for name, part in zip(names, parts, strict=True):
-            captures.attribute(function, name, part)
-        return inline(t, traced, (*map(t.wrap, parts), *args), kwargs)
     called = inspect.getattr_static(kind, "__call__", None)
     if isinstance(called, FunctionType) and not source.of_library(called):
         return inline(t, called, (function, *args), kwargs)

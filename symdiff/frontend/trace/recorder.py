@@ -46,6 +46,10 @@ MAX_UNROLL = 100
 MAX_TEXT = 200
 """The most characters of a condition's text."""
 
+ROOM = 2.0**-20
+"""The error bound of roots and integrals, relative to their size and 1: digits of solutions with a
+larger one are not worth a correction."""
+
 active: ContextVar[Any] = ContextVar("tracer")
 """The capture in progress: a `Tracer`."""
 

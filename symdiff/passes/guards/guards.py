@@ -9,8 +9,8 @@ removable singularity, of one quantity, and that its value there is the limit to
 than rounding. Where a guard has the limit as its value in a band in which the function differs from it visibly, values
 stay and derivatives are those of the smooth function (`functions.EXTENDED`). A note names a guard whose value is not
 the limit, with both numbers. All other guards stay as written: what derivatives are there is decided by the definition
-(`pipeline.written`). First, branches that an enclosing branch decides are dropped (`enclosing`), and zeros that are
-missed only by the rounding of literals are made exact (`literals`).
+(`pipeline.by_definition`). First, branches that an enclosing branch decides are dropped (`enclosing`), and zeros
+that are missed only by the rounding of literals are made exact (`literals`).
 """
 
 from __future__ import annotations

@@ -14,7 +14,6 @@ from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import OptimizedProgram
 from symdiff.pipeline.derivation import Source
 from symdiff.pipeline.kernels.loops import of_numbers
-from symdiff.pipeline.lowered.loops import LoweredProgram
 from symdiff.pipeline.lowered.scalar import on_device
 from symdiff.pipeline.options import Options
 
@@ -145,6 +144,7 @@ class CudaKernels:
     def _on_device(self, program: LoopProgram) -> ArraysOnDevice:
         """What computes a program whose completed operations are not written out."""
         from symdiff.pipeline.loops import final
+        from symdiff.pipeline.lowered.loops import LoweredProgram
         from symdiff.runtime.cuda.loops.call import ArraysOnDevice
         from symdiff.runtime.cuda.loops.kernel import CudaProgram
 
@@ -175,7 +175,7 @@ class CudaKernels:
     ) -> tuple[OptimizedProgram, OnDevice]:
         key = id(self.source.scalar(static, shapes))
         if key not in self.made:
-            from symdiff.pipeline.written import without_special_points
+            from symdiff.pipeline.by_definition import without_special_points
 
             raw = self.source.scalar(static, shapes)
             optimized = self.source.optimized(static, shapes)

@@ -23,9 +23,9 @@ from symdiff.errors import TargetError, UnsupportedError, optional
 from symdiff.ir import Expr
 from symdiff.ir.loop_program import ARRAY, Check, LoopProgram, kind_of, walk
 from symdiff.ir.program import OptimizedProgram
+from symdiff.pipeline.by_definition import ByDefinition
 from symdiff.pipeline.lowered.modules import checked
 from symdiff.pipeline.options import Options
-from symdiff.pipeline.written import Written
 from symdiff.runtime.generated_modules import loaded
 from symdiff.runtime.loops.arguments import put
 from symdiff.runtime.loops.call import ERRORS, ComputationError, WideIntegerError
@@ -50,19 +50,19 @@ class GeneratedKernel(Kernel):
         optimized: OptimizedProgram,
         options: Options,
         demands: Sequence[Expr],
-        written: Written | None,
+        by_definition: ByDefinition | None,
     ) -> None:
         super().__init__(
             function, dtype=options.dtype, accuracy=options.accuracy, cache=options.cache
         )
-        self.optimized, self.demanded, self.written = optimized, tuple(demands), written
+        self.optimized, self.demanded, self.by_definition = optimized, tuple(demands), by_definition
 
     @cached_property
     def module(self) -> Any:
         """The module of the dtype that it is to compute in, or of doubles."""
         real = np.dtype(self.dtype or np.float64).name
         optimized = self.optimized
-        stage = checked(optimized, real, self.accuracy, self.demanded, self.written)
+        stage = checked(optimized, real, self.accuracy, self.demanded, self.by_definition)
         every = tuple(range(len(optimized.outputs)))
         text = module_source(
             NAME, optimized.params, [ModuleKernel("", (stage,))],

@@ -247,7 +247,7 @@ class ArrayKernels:
     ) -> LoopKernel:
         """The kernel of a program whose completed operations are not written out; `about` as
         `LoweredProgram` has it. `captured`: what it is derived from, if it may find sides of kinks."""
-        from symdiff.frontend.library.implicit import ROOM
+        from symdiff.frontend.trace.recorder import ROOM
         from symdiff.loops.simplify.guarded_points import (
             GuardedPoints,
             bounded,

@@ -7,9 +7,9 @@ from typing import Any
 
 from symdiff.ir import FALSE, not_, or_
 from symdiff.ir.program import OptimizedProgram, Tree, nesting, unnesting
+from symdiff.pipeline.by_definition import ByDefinition
 from symdiff.pipeline.lowered.scalar import lowered
 from symdiff.pipeline.options import Options
-from symdiff.pipeline.written import Written
 from symdiff.runtime.dispatch import CompiledEntry
 from symdiff.runtime.scalar.fallback import Demands, Tiered
 from symdiff.runtime.scalar.kernel import Kernel
@@ -25,7 +25,7 @@ def tiered(
     options: Options,
     without: str = "",
     demands: Demands = (),
-    written: Written | None = None,
+    by_definition: ByDefinition | None = None,
 ) -> Tiered:
     """The tiers of run time: double arithmetic with tests, and balls. Elements that do
     not satisfy the demands are flagged, so that the last refuses them.
@@ -33,16 +33,17 @@ def tiered(
     Parameters
     ----------
     without : one of `REMEDIES`, or nothing.
-    written : the function as it was written: nan is flagged where guards act, and everything where
+    by_definition : the function by its definition: nan is flagged where guards act, and everything where
         they do at infinite arguments, or decide derivatives.
     """
-    conditions, guarded = [c for c, _ in demands], FALSE if written is None else written.guarded
-    apart = FALSE if written is None else or_(written.beyond, written.apart)
-    function = lowered(optimized, options, [*conditions, not_(apart)], without, guarded)
+    conditions = [c for c, _ in demands]
+    guarded = FALSE if by_definition is None else by_definition.guarded
+    special = FALSE if by_definition is None else or_(by_definition.beyond, by_definition.special)
+    function = lowered(optimized, options, [*conditions, not_(special)], without, guarded)
     if options.engine == "numba":
         from symdiff.pipeline.kernels.generated import GeneratedKernel
 
-        made = GeneratedKernel(function, optimized, options, conditions, written)
+        made = GeneratedKernel(function, optimized, options, conditions, by_definition)
         return Tiered(made, optimized.reference, demands=demands)
     kernel = Kernel(
         function, dtype=options.dtype, accuracy=options.accuracy,

@@ -13,8 +13,8 @@ from symdiff.ir.program import OptimizedProgram
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.accuracy.gather_fractions import gather
 from symdiff.passes.accuracy.softmax import shared
+from symdiff.pipeline.by_definition import ByDefinition
 from symdiff.pipeline.lowered.scalar import LoweredFunction, error_test, violated
-from symdiff.pipeline.written import Written
 
 
 def checked(
@@ -22,7 +22,7 @@ def checked(
     dtype: str,
     accuracy: str,
     demands: Sequence[Expr] = (),
-    origin: Written | None = None,
+    origin: ByDefinition | None = None,
     before: Stage | None = None,
 ) -> Stage:
     """The outputs of an optimized program as arrays are computed first, where they are flagged, and
@@ -69,7 +69,7 @@ def _beyond(gathered: Sequence[Expr], optimized: OptimizedProgram, values: int) 
     )
 
 
-def _beside_guards(outputs: tuple[Expr, ...], origin: Written) -> tuple[Expr, ...]:
+def _beside_guards(outputs: tuple[Expr, ...], origin: ByDefinition) -> tuple[Expr, ...]:
     """Outputs which are as they were written where guards act and they
     have no value, and values where guards act at infinite arguments. A derivative by what a guard asks about
     stays nan: of a formula that goes through the guard's value it is a limit, which is not known here."""

@@ -50,8 +50,8 @@ Demands = tuple[tuple[Expr, Location | None], ...]
 """Conditions on the arguments, and where they are stated."""
 
 
-class Written(Protocol):
-    """The function and its derivatives by the definition; see `pipeline.written`."""
+class ByDefinition(Protocol):
+    """The function and its derivatives by the definition; see `pipeline.by_definition`."""
 
     def __call__(
         self, point: Sequence[float], found: Sequence[float], dtype: str, limits: Sequence[int],
@@ -117,7 +117,7 @@ class Tiered:
     validated : how many pieces of code were compiled when all of them were found right.
     known : the keys of those.
     without : the tiers omitted because they were found wrong; see `symdiff.pipeline.kernels.scalar`.
-    written : what results are at points that a kernel does not know, by the definition.
+    by_definition : what results are at points that a kernel does not know, by the definition.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class Tiered:
         self.validated = 0
         self.known: set[str] = set()
         self.without = ""
-        self.written: Written | None = None
+        self.by_definition: ByDefinition | None = None
         self._operations = len(topological(self.kernel.outputs))
         self._patience = self._work_of_compiling()
 
@@ -181,7 +181,9 @@ class Tiered:
         if self.pays:
             self._note()
             return None
-        return self._as_written([float(v) for v in values], [a.value for a in answers], "float64")
+        return self._with_definition(
+            [float(v) for v in values], [a.value for a in answers], "float64"
+        )
 
     def _note(self) -> None:
         """Tell later processes that compiling pays, if it does."""
@@ -309,7 +311,7 @@ class Tiered:
         if tables is None:
             return np.full((len(points), len(self.reference)), np.nan), np.zeros(len(points), bool)
         values, proven = tables(points, self.kernel.parallel)
-        if self.written is not None:  # which says what infinite results are
+        if self.by_definition is not None:  # which says what infinite results are
             proven &= np.isfinite(values).all(axis=1)
         self._nan(points, values, proven, dtype)
         return values, proven
@@ -318,7 +320,7 @@ class Tiered:
         """The same at one point; None if that is not decided."""
         tables = self._tables(dtype)
         found = None if tables is None else tables.at(point)
-        if found is None or (self.written is not None and not all(map(isfinite, found))):
+        if found is None or (self.by_definition is not None and not all(map(isfinite, found))):
             values, proven = self._proven(np.array([point], float), dtype)
             return [float(x) for x in values[0]] if proven[0] else None
         return found
@@ -327,8 +329,13 @@ class Tiered:
         """The outputs at points (points, parameters)."""
         values, proven = self._proven(points, dtype)
         left, unknown = np.flatnonzero(~proven), 0
-        if len(left) and self.written is not None and dtype == "float64" and not self._certifies:
-            if (found := self.written.many(points[left])) is not None:
+        if (
+            len(left)
+            and self.by_definition is not None
+            and dtype == "float64"
+            and not self._certifies
+        ):
+            if (found := self.by_definition.many(points[left])) is not None:
                 results, known = found
                 values[left[known]], proven[left[known]] = results[known], True
         for k in np.flatnonzero(~proven):
@@ -367,18 +374,22 @@ class Tiered:
             for k in limits:
                 if not isnan(plain[k]) and not abs(plain[k] - found[k]) <= DIGITS * abs(found[k]):
                     found[k] = plain[k]
-        result = self._as_written(point, found, dtype, limits, unknown)
+        result = self._with_definition(point, found, dtype, limits, unknown)
         return result, not any(
             a.status == "budget" and x is y for a, x, y in zip(answers, found, result, strict=True)
         )
 
-    def _as_written(
+    def _with_definition(
         self, point: Sequence[float], found: list[float], dtype: str, limits: Sequence[int] = (),
         unknown: Sequence[int] = (),
     ) -> list[float]:  # fmt: skip
         """The outputs at a point; those that are nan, unknown, or limits of formulas, at infinite arguments, and where
         branches are taken at the point alone, by the definition of the function and its derivatives."""
-        return found if self.written is None else self.written(point, found, dtype, limits, unknown)
+        return (
+            found
+            if self.by_definition is None
+            else self.by_definition(point, found, dtype, limits, unknown)
+        )
 
     def prove(self, point: Sequence[float]) -> Sequence[float]:
         """The outputs at a point by the last tier."""

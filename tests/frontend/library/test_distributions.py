@@ -7,8 +7,8 @@ import pytest
 from scipy import special, stats
 
 from symdiff import UnsupportedError, symgrad
-from symdiff.frontend.library.located import METHODS as KINDS
-from symdiff.frontend.library.located import has
+from symdiff.frontend.library.scipy.located import METHODS as KINDS
+from symdiff.frontend.library.scipy.located import has
 
 SHAPES = {
     "lognorm": (0.7,), "weibull_min": (1.5,), "gamma": (2.3,), "chi2": (3.2,), "t": (4.5,),

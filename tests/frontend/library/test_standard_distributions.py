@@ -10,7 +10,7 @@ from mpmath import mp
 from scipy import stats
 
 from symdiff import UnsupportedError, symgrad
-from symdiff.frontend.library.densities import TABLE
+from symdiff.frontend.library.scipy.densities import TABLE
 
 SHAPES: dict[str, tuple[float, ...]] = {
     "chi": (3.3,), "nakagami": (1.2,), "foldnorm": (1.2,), "rice": (0.8,), "invgamma": (2.2,), "gengamma": (2.0, 1.5),

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.library import densities
-from symdiff.frontend.library.densities import Number, Standard
-from symdiff.frontend.library.distributions import positive
+from symdiff.frontend.library.scipy import densities
+from symdiff.frontend.library.scipy.densities import Number, Standard
+from symdiff.frontend.library.scipy.distributions import positive
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Method, Refused
 
@@ -170,16 +170,15 @@ class Frozen:
     def __init__(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         self.name, self.args, self.kwargs = name, args, kwargs
 
+    def __symdiff_attribute__(self, kind: str) -> Method:
+        """A method of the distribution."""
+        if not has(self.name, kind):
+            raise Refused(f"'{kind}' of stats.{self.name} has no formula here")
 
-def attribute(made: Frozen, kind: str) -> Method:
-    """A method of a frozen distribution."""
-    if not has(made.name, kind):
-        raise Refused(f"'{kind}' of stats.{made.name} has no formula here")
+        def call(t: Tracer, owner: Any, x: Any) -> Any:
+            return method(t, owner.name, kind, (x, *owner.args), owner.kwargs)
 
-    def call(t: Tracer, owner: Any, x: Any) -> Any:
-        return method(t, owner.name, kind, (x, *owner.args), owner.kwargs)
-
-    return Method(call, made, kind)
+        return Method(call, self, kind)
 
 
 def frozen(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Frozen | None:
@@ -191,4 +190,4 @@ def frozen(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> F
     return Frozen(name, args, kwargs)
 
 
-__all__ = ["Frozen", "attribute", "find", "frozen"]
+__all__ = ["Frozen", "find", "frozen"]

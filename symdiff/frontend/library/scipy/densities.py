@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.library.distributions import (
+from symdiff.frontend.library.scipy.distributions import (
     arc_share,
     bell,
     below,

@@ -18,9 +18,10 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.frontend.arrays.selecting import subscript
-from symdiff.frontend.library.implicit import MINIMA, ORDERS, ROOM, STEPS, must_be_formulas
 from symdiff.frontend.library.primitives import rows, stop_gradient, traced
+from symdiff.frontend.library.scipy.implicit import MINIMA, ORDERS, STEPS, must_be_formulas
 from symdiff.frontend.trace.closures import Closure
+from symdiff.frontend.trace.recorder import ROOM
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Real, Refused, SmallArray, SymArray, Unusable, is_number
 from symdiff.ir import Expr
@@ -446,5 +447,13 @@ def covariances(t: Tracer) -> Any:
     )
 
 
-TABLE = rows("scipy.optimize", 0, fsolve, root, minimize, minimize_scalar, least_squares, curve_fit)
+def rosen(x: Any) -> Any:
+    """Rosenbrock's function."""
+    here, there = np.asarray(x)[:-1], np.asarray(x)[1:]
+    return np.sum(100.0 * (there - here**2) ** 2 + (1 - here) ** 2, axis=0)
+
+
+TABLE = rows(
+    "scipy.optimize", 0, fsolve, root, minimize, minimize_scalar, least_squares, curve_fit
+) | rows("scipy.optimize", 1, rosen)
 """Like `composed.TABLE`."""

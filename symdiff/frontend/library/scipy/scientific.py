@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.library import splines
 from symdiff.frontend.library.complex_numbers.of_operators import pair
-from symdiff.frontend.library.distributions import (
+from symdiff.frontend.library.primitives import rows
+from symdiff.frontend.library.scipy import splines
+from symdiff.frontend.library.scipy.distributions import (
     log_gamma,
     lower_branch,
     principal_branch,
     xlogy,
 )
-from symdiff.frontend.library.primitives import rows
 
 ArrayLike = Any
 
@@ -68,24 +68,6 @@ def _convolved(a: ArrayLike, b: ArrayLike, windows: ArrayLike, mode: str) -> Any
 
 def fftconvolve(in1: ArrayLike, in2: ArrayLike, mode: str = "full") -> Any:
     return convolve(in1, in2, mode)
-
-
-def fftshift(x: ArrayLike, axes: Any = None) -> Any:
-    for k in _axes(x, axes):
-        x = np.roll(x, np.shape(x)[k] // 2, axis=k)
-    return x
-
-
-def ifftshift(x: ArrayLike, axes: Any = None) -> Any:
-    for k in _axes(x, axes):
-        x = np.roll(x, -(np.shape(x)[k] // 2), axis=k)
-    return x
-
-
-def _axes(x: ArrayLike, axes: Any) -> Any:
-    if axes is None:
-        return range(np.ndim(x))
-    return (axes,) if isinstance(axes, int) else axes
 
 
 # ------------------------------------------------------------------ linear algebra
@@ -348,7 +330,6 @@ TABLE = (
     | rows("scipy.linalg", 1, expm)
     | rows("scipy.linalg", 2, solve)
     | rows("scipy.linalg", 3, solve_banded)
-    | rows("numpy.fft", 1, fftshift, ifftshift)
     | rows("scipy.special", 0, lambertw, multigammaln)
 )
 """Like `composed.TABLE`."""

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.library.implicit import MINIMA
 from symdiff.frontend.library.primitives import rows, trace_stop_gradient, traced
+from symdiff.frontend.library.scipy.implicit import MINIMA
 from symdiff.frontend.trace.tracer import Tracer
 
 ArrayLike = Any

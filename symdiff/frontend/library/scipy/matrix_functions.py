@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.frontend.library.primitives import rows
-from symdiff.frontend.library.riccati import solve_sylvester
+from symdiff.frontend.library.scipy.riccati import solve_sylvester
 
 ArrayLike = Any
 
@@ -92,19 +92,64 @@ def lu(a: ArrayLike, permute_l: bool = False, *, p_indices: bool = False) -> Any
     return np.where(rows[:, None] == order, 1.0, 0.0), factor, u
 
 
-def matrix_rank(A: ArrayLike, tol: Any = None, *, rtol: Any = None) -> Any:
-    """The number of singular values above a limit, by default that of NumPy."""
-    if np.ndim(A) < 2:
-        return np.where(np.any(A != 0), 1, 0)
-    if np.ndim(A) > 2:
-        raise ValueError("the ranks of a stack of matrices; take them one by one")
-    sizes = np.linalg.svd(A, compute_uv=False)
-    least = tol
-    if tol is None:
-        share = max(A.shape[0], A.shape[1]) * 2.0**-52 if rtol is None else rtol
-        least = np.max(sizes) * share
-    return np.sum(np.where(sizes > least, 1, 0))
+def solve_triangular(
+    a: ArrayLike, b: ArrayLike, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False
+) -> Any:
+    part = np.tril(a) if lower else np.triu(a)
+    if unit_diagonal:
+        part = part - np.diag(np.diag(part)) + np.eye(a.shape[0])
+    return np.linalg.solve(part if trans in (0, "N") else part.T, b)
 
 
-TABLE = rows("scipy.linalg", 1, sqrtm, logm, lu) | rows("numpy.linalg", 1, matrix_rank)
+def cho_factor(a: ArrayLike, lower: bool = False) -> Any:
+    return scipy_cholesky(a, lower), lower
+
+
+def cho_solve(c_and_lower: Any, b: ArrayLike) -> Any:
+    c, lower = c_and_lower
+    factor = np.tril(c) if lower else np.triu(c).T
+    return np.linalg.solve(factor.T, np.linalg.solve(factor, b))
+
+
+def scipy_cholesky(a: ArrayLike, lower: bool = False) -> Any:
+    """The Cholesky factor from the named triangle."""
+    return np.linalg.cholesky(a) if lower else np.linalg.cholesky(a.T).T
+
+
+def scipy_pseudoinverse(a: ArrayLike) -> Any:
+    return np.linalg.pinv(a, 2.0**-52 * max(a.shape))
+
+
+def circulant(c: ArrayLike) -> Any:
+    at = np.arange(c.shape[0])
+    return c[(at[:, None] - at) % c.shape[0]]
+
+
+def block_diag(*arrs: ArrayLike) -> Any:
+    parts = [np.atleast_2d(a) for a in arrs]
+    n, m = sum([a.shape[0] for a in parts]), sum([a.shape[1] for a in parts])
+    found = np.zeros((n, m))
+    i, j = 0, 0
+    for a in parts:
+        found[i : i + a.shape[0], j : j + a.shape[1]] = a
+        i, j = i + a.shape[0], j + a.shape[1]
+    return found
+
+
+def toeplitz(c: ArrayLike, r: ArrayLike = None) -> Any:
+    row = c if r is None else r
+    at = np.arange(c.shape[0])[:, None] - np.arange(row.shape[0])
+    return np.where(at >= 0, c[np.maximum(at, 0)], row[np.maximum(-at, 0)])
+
+
+TABLE = (
+    rows("scipy.linalg", 1, sqrtm, logm, lu, circulant, cho_factor, cholesky=scipy_cholesky, pinv=scipy_pseudoinverse)
+    | rows("scipy.linalg", 2, solve_triangular, cho_solve, toeplitz)
+    | rows("scipy.linalg", 9, block_diag)
+)  # fmt: skip
 """Like `composed.TABLE`."""
+
+ALIASES = {
+    f"scipy.linalg.{name}": f"numpy.linalg.{name}" for name in ("inv", "det", "norm", "svdvals")
+}
+"""Like `composed.ALIASES`."""

@@ -67,14 +67,14 @@ FIRST = ("gradient", "value_and_gradient", "jacobian")
 """Derivations whose outputs are derivatives by one parameter after the other."""
 
 
-class Written:
+class ByDefinition:
     """A captured program, and the derivatives of it that a kernel computes.
 
     Parameters
     ----------
     program : as captured.
     path : how what the kernel computes is derived from it.
-    apart : where derivatives are those of the definition; see `pipeline.special_points`.
+    special : where derivatives are those of the definition; see `pipeline.special_points`.
 
     Attributes
     ----------
@@ -83,8 +83,8 @@ class Written:
     asked : the parameters that these branches ask about.
     """
 
-    def __init__(self, program: Program, path: Sequence[Step], apart: Expr = FALSE) -> None:
-        self.program, self.path, self.apart = program, tuple(path), apart
+    def __init__(self, program: Program, path: Sequence[Step], special: Expr = FALSE) -> None:
+        self.program, self.path, self.special = program, tuple(path), special
         self.values = _values(program, path)
         acts = _any([c for c, _ in _guards(program.outputs)])
         self.asked = frozenset(v.value for v in ir.variables((acts,)))
@@ -114,7 +114,7 @@ class Written:
         lost = [
             k for k, x in enumerate(found) if math.isnan(x) or (k >= self.values and math.isinf(x))
         ]
-        if self.apart is not FALSE and _holds(self.apart, self.program.params, point):
+        if self.special is not FALSE and _holds(self.special, self.program.params, point):
             lost = [*(k for k in lost if k < self.values), *range(self.values, len(found))]
         for k in limits if self.values else ():
             if k < self.values and not _alike(plain := self._plainly(point)[k], found[k]):
@@ -313,7 +313,7 @@ def with_special_points(
         if told.isdisjoint(atoms):
             told |= atoms
             left.append((JUMP, e))
-    return replace(optimized, apart=found.condition, wrong=found.wrong), left
+    return replace(optimized, special=found.condition, wrong=found.wrong), left
 
 
 def without_special_points(
@@ -330,7 +330,7 @@ def without_special_points(
         return (*outputs[:values], *slopes)
 
     outputs, reference = undefined(optimized.outputs), undefined(optimized.reference)
-    return replace(optimized, outputs=outputs, reference=reference, apart=FALSE, wrong=FALSE)
+    return replace(optimized, outputs=outputs, reference=reference, special=FALSE, wrong=FALSE)
 
 
 def _values(program: Program, path: Sequence[Step]) -> int:

@@ -21,6 +21,7 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.frontend.library.primitives import rows, traced
+from symdiff.frontend.trace.recorder import ROOM
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Real, Refused, Unusable, is_number
 from symdiff.ir import VAR, Expr, loop_program
@@ -32,9 +33,8 @@ STEPS = 2
 ORDERS, ALL = 2**STEPS - 1, 99
 """The orders of correct derivatives: of roots, of integrals."""
 
-ROOM, MINIMA = 2.0**-20, 2.0**-10
-"""The error bound of SciPy's roots and integrals, relative to their size and 1; and of minima and
-solutions of differential equations, whose further digits are not worth a correction."""
+MINIMA = 2.0**-10
+"""The error bound of minima and solutions of differential equations, relative to their size and 1."""
 CONTRACTS = Fraction(1, 4)
 """The bound on f*f''/f'**2 at a root: 1 - 1/m for multiplicity m, 2 at a simple pole."""
 

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from symdiff.frontend.library.implicit import ALL, MINIMA
 from symdiff.frontend.library.primitives import rows, trace_stop_gradient, traced
+from symdiff.frontend.library.scipy.implicit import ALL, MINIMA
 from symdiff.frontend.trace.tracer import Tracer
 
 NEXT = 10 * 2.0**-52
