@@ -1,0 +1,69 @@
+"""Slopes in thin bands aside of their middle."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from symdiff import symgrad
+from symdiff.errors import GuardWarning
+
+
+def constant(x):
+    return 1.0 if abs(x) < 1e-6 else math.expm1(x) / x
+
+
+def squared(x):
+    return 1.0 if (x - 0.25) ** 2 < 1e-6 else math.expm1(x - 0.25) / (x - 0.25)
+
+
+def beside(x, y):
+    return y if -1e-5 < x - 1 < 1e-5 else math.expm1((x - 1) * y) / (x - 1)
+
+
+def nested(x, y):
+    if y > 0:
+        if not (x > 1e-3 or x < -1e-3):
+            return y
+        return math.expm1(x * y) / x
+    return x * y
+
+
+def terms(x, y):
+    return y + y**2 * x / 2 if abs(x) < 1e-4 else math.expm1(x * y) / x
+
+
+def relative(x, y):
+    return y if abs(x) < 1e-5 * max(1.0, abs(y)) else math.expm1(x * y) / x
+
+
+@pytest.mark.parametrize(
+    "f, middle, width",
+    [
+        (constant, 0.0, 1e-6), (squared, 0.25, 1e-3), (beside, 1.0, 1e-5), (nested, 0.0, 1e-3),
+        (terms, 0.0, 1e-4), (relative, 0.0, 1e-5),
+    ],
+    ids=lambda x: getattr(x, "__name__", ""),
+)  # fmt: skip
+@pytest.mark.parametrize("part", [0.5, -0.25, 1 - 2.0**-10])
+def test_a_band_has_the_slopes_of_the_function_in_all_of_it(f, middle, width, part):
+    # expm1(t*y)/t = y + y**2*t/2 + y**3*t**2/6 + ...
+    x, y = middle + part * width, 1.5
+    point = (x, y) if f.__code__.co_argcount == 2 else (x,)
+    t, y = x - middle, point[1] if len(point) == 2 else 1.0
+    g = symgrad(f)
+    first = g.grad(*point)
+    assert g(*point) == f(*point)
+    slope = first[0] if len(point) == 2 else first
+    assert slope == pytest.approx(y**2 / 2 + y**3 * t / 3 + y**4 * t**2 / 8, rel=1e-9)
+    second = y**3 / 3 + y**4 * t / 4 + y**5 * t**2 / 10
+    assert g.diff("x", "x")(*point) == pytest.approx(second, rel=1e-8)
+
+
+def test_a_band_whose_middle_is_wrong_has_the_slopes_of_its_value():
+    def f(x, y):
+        return y + 1e-3 if abs(x) < 1e-6 else math.expm1(x * y) / x
+
+    with pytest.warns(GuardWarning):
+        assert symgrad(f).grad(5e-7, 1.5) == (0.0, 1.0)
