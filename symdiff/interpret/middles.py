@@ -10,7 +10,7 @@ Ensures: a double at which what the band bounds is zero.
 from __future__ import annotations
 
 from symdiff import ir
-from symdiff.interpret.lines import Line, zeros_of
+from symdiff.interpret.lines import THIN, Line, zeros_of
 from symdiff.interpret.secants import value_at, zero_by
 from symdiff.ir import Expr
 from symdiff.ir.plain import exactly
@@ -27,7 +27,8 @@ def middle_of(line: Line) -> float | None:
     point = {name: line.at.point[k] for k, name in names.items()}
     for i in {*line.thin[0], *line.thin[1]}:
         pair = tape.nodes[i].args
-        if not (line.is_very_thin or tape.tolerances.isdisjoint(ir.variables(pair))):
+        is_given = not tape.tolerances.isdisjoint(ir.variables(pair)) and not _is_small(pair)
+        if is_given and not line.is_very_thin:
             continue
         for u in exactly(pair if line.at.here[i] else pair[::-1]):
             zeros = zeros_of(u)
@@ -38,6 +39,11 @@ def middle_of(line: Line) -> float | None:
                 if abs(middle - x) <= NARROW * max(1.0, abs(x)):
                     return middle
     return None
+
+
+def _is_small(pair: tuple[Expr, ...]) -> bool:
+    """Whether a comparison has a small number, as a relative band has."""
+    return any(0 < abs(float(ir.rational(n) or 0)) <= THIN for n in ir.topological(pair))
 
 
 def _names(e: Expr) -> set[str]:

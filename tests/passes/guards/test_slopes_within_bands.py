@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from symdiff import symgrad
@@ -38,6 +39,10 @@ def relative(x, y):
     return y if abs(x) < 1e-5 * max(1.0, abs(y)) else math.expm1(x * y) / x
 
 
+def even(x, y):
+    return 1.0 if abs(x) < 1e-6 * max(1.0, abs(y)) else math.sin(x) / x
+
+
 @pytest.mark.parametrize(
     "f, middle, width",
     [
@@ -59,6 +64,30 @@ def test_a_band_has_the_slopes_of_the_function_in_all_of_it(f, middle, width, pa
     assert slope == pytest.approx(y**2 / 2 + y**3 * t / 3 + y**4 * t**2 / 8, rel=1e-9)
     second = y**3 / 3 + y**4 * t / 4 + y**5 * t**2 / 10
     assert g.diff("x", "x")(*point) == pytest.approx(second, rel=1e-8)
+
+
+@pytest.mark.parametrize("y", [0.5, 1.5])
+def test_even_functions_have_slopes_in_relative_bands(y):
+    # sin(x)/x = 1 - x**2/6 + ...
+    x = 0.75e-6 * max(1.0, y)
+    assert symgrad(even).grad(x, y) == (pytest.approx(-x / 3, rel=1e-9), 0.0)
+
+
+COMPARISONS = {
+    "less": lambda x: 1.0 if abs(x) < 1e-6 else math.expm1(x) / x,
+    "not more": lambda x: 1.0 if abs(x) <= 1e-6 else math.expm1(x) / x,
+    "both": lambda x: 1.0 if -1e-6 < x < 1e-6 else math.expm1(x) / x,
+    "neither": lambda x: 1.0 if not (x > 1e-6 or x < -1e-6) else math.expm1(x) / x,
+}
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_ends_of_bands_in_sums(name):
+    # the slope at an end is that of what is taken there, or of the band, which has the same
+    f = COMPARISONS[name]
+    g = symgrad(lambda x: sum(f(x[i]) for i in range(3)))
+    slopes = [0.5 + x / 3 for x in (0.0, 1e-6, -1e-6)]
+    assert g.grad(np.array([0.0, 1e-6, -1e-6])) == pytest.approx(slopes, rel=1e-9)
 
 
 def test_a_band_whose_middle_is_wrong_has_the_slopes_of_its_value():
