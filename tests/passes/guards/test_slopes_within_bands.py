@@ -96,3 +96,14 @@ def test_a_band_whose_middle_is_wrong_has_the_slopes_of_its_value():
 
     with pytest.warns(GuardWarning):
         assert symgrad(f).grad(5e-7, 1.5) == (0.0, 1.0)
+
+
+def test_masks_kept_in_arrays_are_conditions_of_bands():
+    # x/(exp(x) - 1) = 1 - x/2 + x**2/12 - ...
+    def f(x):
+        m = x * x < 1e-7
+        u = np.where(m, 1.0, x)
+        return np.sum(np.where(m, 1 - x / 2, u / (np.exp(u) - 1)))
+
+    x = np.array([1.5e-4, 0.0, -2e-4])
+    assert symgrad(f).grad(x) == pytest.approx(-0.5 + x / 6, rel=1e-9)
