@@ -107,3 +107,17 @@ def test_masks_kept_in_arrays_are_conditions_of_bands():
 
     x = np.array([1.5e-4, 0.0, -2e-4])
     assert symgrad(f).grad(x) == pytest.approx(-0.5 + x / 6, rel=1e-9)
+
+
+def test_loops_over_bands_that_are_less_thin_are_compared_with_the_function():
+    # cos(x)/x - sin(x)/x**2 = -x/3 + x**3/30 - ...
+    def f(x):
+        total = 0.0
+        for k in range(len(x)):
+            total += 1.0 if abs(x[k]) < 1e-2 else math.sin(x[k]) / x[k]
+        return total
+
+    x = np.array([0.75, 0.005, -0.003])
+    first = math.cos(0.75) / 0.75 - math.sin(0.75) / 0.75**2
+    slopes = [first, *(-x[1:] / 3 + x[1:] ** 3 / 30)]
+    assert symgrad(f).grad(x) == pytest.approx(slopes, rel=1e-9)
