@@ -24,7 +24,7 @@ from functools import lru_cache
 from symdiff import ir
 from symdiff.errors import SymdiffError
 from symdiff.interpret import Answer, Certified, ulp_error
-from symdiff.ir import ABS, POW, VAR, Expr
+from symdiff.ir import ABS, MUL, POW, VAR, Expr
 from symdiff.ir.functions import FILLED, SLOPES
 from symdiff.passes.analysis.bottlenecks import Ways, is_small
 from symdiff.passes.analysis.roots import loci, rational_roots
@@ -160,6 +160,11 @@ def _forms(part: Part, small: Expr, other: Expr, signs: Signs) -> Iterator[_Form
             yield _Form(made, piece, u, None, True)
             return
     if piece.low != piece.high:
+        root, power = _even_root(u)
+        if root is not None and (root.op is VAR or ways.all_pass(root, own)):
+            reach = Fraction(float(piece.high) ** (1 / power))
+            made = ir.substitute((small, other), {root: QUANTITY})
+            yield _Form(made, Piece(-reach, reach), root)
         return
     if not _is_simple(u):
         return
@@ -171,6 +176,14 @@ def _forms(part: Part, small: Expr, other: Expr, signs: Signs) -> Iterator[_Form
             return
         ((v, value),) = solution.items()
         yield _Form(ir.substitute((small, other), {v: value + QUANTITY}), POINT, v, value)
+
+
+def _even_root(u: Expr) -> tuple[Expr | None, int]:
+    """What an even power is the power of, and its exponent; None for other quantities."""
+    if u.op is MUL and u.args[0] is u.args[1]:
+        return u.args[0], 2
+    power = ir.integer(u.args[1]) if u.op is POW else None
+    return (u.args[0], power) if power and power > 0 and power % 2 == 0 else (None, 1)
 
 
 def _is_simple(u: Expr) -> bool:
