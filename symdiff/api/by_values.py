@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import numbers
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ from symdiff.errors import ByValueWarning, GuardWarning, UnsupportedError
 from symdiff.frontend import SymArray, pytrees
 from symdiff.ir import Expr
 from symdiff.pipeline.refusals import ByValue
+from symdiff.runtime.scalar.elementwise import ObjectError
 
 if TYPE_CHECKING:
     from symdiff.diagnostics.report import Report
@@ -131,7 +133,8 @@ def _or_refused(
     except UnsupportedError as error:
         at = f" ({error.location})" if error.location else ""
         hint = "; ".join(filter(None, (refused.hint, f"run by values: {error.message}{at}")))
-        raise UnsupportedError(refused.message, refused.location, hint) from None
+        kind = ObjectError if isinstance(refused, ObjectError) else UnsupportedError
+        raise kind(refused.message, refused.location, hint) from None
 
 
 def report(f: Function) -> Report | None:
@@ -277,7 +280,8 @@ def _must_be_taken(leaves: Sequence[Any]) -> None:
     """Refuse arguments that a run does not follow."""
     arrays = [v for v in leaves if isinstance(v, np.ndarray)]
     for v in leaves:
-        if not isinstance(v, np.ndarray | np.generic | float | int) and type(v).__name__ != "Real":
+        known = isinstance(v, np.ndarray | np.generic | float | int) or type(v).__name__ == "Real"
+        if not known and (isinstance(v, numbers.Number) or hasattr(type(v), "__array__")):
             raise UnsupportedError(f"an argument of the class {type(v).__name__}, run by values")
         kind = getattr(v, "dtype", np.dtype(float))
         if kind.kind == "f" and kind.itemsize != 8:
@@ -289,12 +293,12 @@ def _must_be_taken(leaves: Sequence[Any]) -> None:
 
 def _with_floats(plain: Callable[[Sequence[Any]], Any], leaves: list[Any]) -> list[Any]:
     """The leaves, with integers as floats where the function gives the same for these."""
-    from symdiff.frontend.by_value import outputs
+    from symdiff.frontend.by_value import outputs, trace
 
     def result(leaves: Sequence[Any]) -> Any:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return plain([v.copy() if isinstance(v, np.ndarray) else v for v in leaves])
+            return trace.in_python(plain, leaves)
 
     for i, v in enumerate(leaves):
         if type(v) not in (int, np.int64):

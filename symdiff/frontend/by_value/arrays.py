@@ -9,8 +9,9 @@ import numpy as np
 
 from symdiff.frontend.by_value.complex_scalars import PAIRS, Complex, as_pair
 from symdiff.frontend.by_value.elementary import BOOLEAN, FUNCTIONS
-from symdiff.frontend.by_value.reals import NUMBERS, Real, refuse
+from symdiff.frontend.by_value.reals import NUMBERS, Real, made, refuse
 from symdiff.frontend.by_value.ties import INITIAL
+from symdiff.ir import MUL
 
 BY_OPERATORS = frozenset((
     np.add, np.subtract, np.multiply, np.true_divide, np.matmul, np.negative, np.absolute, np.floor_divide,
@@ -208,6 +209,19 @@ def lifted(x: Any) -> Any:
 _IN_COMPLEX = frozenset((*PAIRS, Real, *NUMBERS))
 
 
+def of_numpy(found: Any, args: Sequence[Any]) -> Any:
+    """What a ufunc gives for scalars: numbers and truth values of NumPy's, also for Python's."""
+    if type(found) is tuple:
+        return tuple([of_numpy(x, args) for x in found])
+    if type(found) is bool:
+        return np.bool_(found)
+    if type(found) is Real and type(found.v) is float:
+        if any(found is a for a in args):
+            return made(np.float64(found.v), MUL, found, 1.0)
+        found.v = np.float64(found.v)
+    return found
+
+
 def boxed(x: Any) -> Any:
     """A scalar as an array without axes, as ufuncs take it."""
     found = np.empty((), object)
@@ -236,7 +250,7 @@ def on_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: dict[str, A
         for a in inputs
     ]
     if method == "__call__" and not kwargs and not any(isinstance(a, np.ndarray) for a in args):
-        found = FUNCTIONS[ufunc](*args)
+        found = of_numpy(FUNCTIONS[ufunc](*args), args)
     else:
         args = [boxed(a) if type(a) is Real or type(a) is Complex else a for a in args]
         if method in ("at", "reduceat"):

@@ -44,7 +44,8 @@ class Arguments:
         found = []
         for name in by:
             of_reals = [
-                bool(self.scalars[k]) or np.size(self.leaves[k]) == 0 for k in self.places(name)
+                bool(self.scalars[k]) or getattr(self.leaves[k], "size", 1) == 0
+                for k in self.places(name)
             ]
             if any(of_reals) and not all(of_reals):
                 raise UnsupportedError(

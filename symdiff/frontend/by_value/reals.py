@@ -161,6 +161,11 @@ def variable(value: Any) -> Any:
     return made(value, VAR)
 
 
+def _is_array(x: Real, other: type, op: Any) -> bool:
+    """Whether an operator takes a list for an array, as all but one of NumPy's numbers do."""
+    return other in (list, tuple) and type(x.v) is not float and op is not MUL
+
+
 def _binary(op: Any, f: Callable[[Any, Any], Any]) -> Any:
     """An operator and its reflected form."""
 
@@ -171,7 +176,10 @@ def _binary(op: Any, f: Callable[[Any, Any], Any]) -> Any:
                 return made(f(self.v, other.v), op, self, other)
             if kind in COMPLEX:
                 return f(self.as_complex(), other)
-            return made(f(self.v, other), op, self, other) if kind in NUMBERS else NotImplemented
+            if kind in NUMBERS:
+                return made(f(self.v, other), op, self, other)
+            of_array = _is_array(self, kind, op)
+            return f(self, np.asarray(other, object)) if of_array else NotImplemented
         except ArithmeticError:
             RECORD.special = True  # if the function catches it
             raise
@@ -180,7 +188,8 @@ def _binary(op: Any, f: Callable[[Any, Any], Any]) -> Any:
         if type(other) in COMPLEX:
             return f(other, self.as_complex())
         if type(other) not in NUMBERS:
-            return NotImplemented
+            of_array = _is_array(self, type(other), op)
+            return f(np.asarray(other, object), self) if of_array else NotImplemented
         try:
             return made(f(other, self.v), op, other, self)
         except ArithmeticError:
@@ -209,13 +218,14 @@ def _comparison(f: Callable[[Any, Any], Any], orders: bool = True) -> Any:
             v, w = self.v, other
         else:
             return NotImplemented
+        found = f(v, w)
         if v < w or v > w:
             RECORD.guards.append(("<" if v < w else ">", self, other))
-            return bool(f(v, w))
+            return found
         if v != w or self is other or (orders and RECORD.side is None and _sorts()):
             RECORD.special = RECORD.special or self is not other
-            return bool(f(v, w))
-        return RECORD.decide(f, self, other)
+            return found
+        return type(found)(RECORD.decide(f, self, other))
 
     return compare
 

@@ -14,7 +14,7 @@ import math
 import sys
 import types
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -467,10 +467,16 @@ _CACHES: dict[int, tuple[Any, Any]] = {}
 
 
 class redirected:  # noqa: N801  (used as a function)
-    """A context in which the globals, cells and defaults that a function reads are those of a run."""
+    """A context in which the globals, cells and defaults that a function reads are those of a run.
 
-    def __init__(self, function: Any) -> None:
-        self.found: Reached = reachable(function)
+    Parameters
+    ----------
+    function : the user's.
+    objects : among its arguments, which have methods.
+    """
+
+    def __init__(self, function: Any, objects: Sequence[Any] = ()) -> None:
+        self.found: Reached = reachable(function, objects)
         self.undo: list[Callable[[], None]] = []
 
     def __enter__(self) -> None:

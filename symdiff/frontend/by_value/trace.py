@@ -20,7 +20,7 @@ from symdiff.frontend.by_value.branches_at_points import (
     near_the_point,
 )
 from symdiff.frontend.by_value.reals import KEPT, RECORD, Real, made, place, variable
-from symdiff.frontend.by_value.redirected_names import redirected
+from symdiff.frontend.by_value.redirected_names import redirected, replaced
 
 _one_at_a_time = threading.RLock()
 
@@ -68,6 +68,21 @@ def is_real(leaf: Any) -> bool:
     if isinstance(leaf, np.ndarray):
         return true_kind(leaf) in "fO"
     return type(leaf) is Real or isinstance(leaf, (float, np.floating))
+
+
+def is_object(leaf: Any) -> bool:
+    """Whether an argument is no number and no array."""
+    return not isinstance(leaf, (np.ndarray, np.generic, float, int)) and type(leaf) is not Real
+
+
+def copied(value: Any, memo: dict[int, Any]) -> Any:
+    """A copy of an argument, so that the caller's is not changed."""
+    try:
+        return copy.deepcopy(value, memo)
+    except Exception as error:
+        raise UnsupportedError(
+            f"an argument of the class {type(value).__name__}, which cannot be copied"
+        ) from error
 
 
 def run(
@@ -121,7 +136,8 @@ def _followed(
         result: Any = None
         raised: Exception | None = None
         try:
-            with redirected(plain), np.errstate(all="ignore"):
+            objects = [v for v in arguments if is_object(v)]
+            with redirected(plain, objects), np.errstate(all="ignore"):
                 result = outputs.mapped(function(arguments), lambda leaf: leaf)
         except Exception as error:
             raised = error
@@ -148,7 +164,7 @@ def _entered_once(given: Sequence[Any], near: Near | None) -> list[Any]:
     found = []
     for k, v in enumerate(given):
         if not is_real(v):
-            found.append(memo.setdefault(id(v), copy.deepcopy(v)))
+            found.append(replaced(copied(v, memo)))
         elif isinstance(v, np.ndarray):
             if id(v) not in memo:
                 memo[id(v)] = near.entered(k, v) if near else entered(v)
@@ -161,4 +177,6 @@ def _entered_once(given: Sequence[Any], near: Near | None) -> list[Any]:
 def in_python(function: Callable[[Sequence[Any]], Any], given: Sequence[Any]) -> Any:
     """What plain Python returns, called with copies; one array passed twice is one copy."""
     memo: dict[int, Any] = {}
-    return function([copy.deepcopy(v, memo) if isinstance(v, np.ndarray) else v for v in given])
+    return function(
+        [copied(v, memo) if isinstance(v, np.ndarray) or is_object(v) else v for v in given]
+    )
