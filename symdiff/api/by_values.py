@@ -177,6 +177,7 @@ def called(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
 
 def _called(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     from symdiff.frontend.by_value import nesting, trace
+    from symdiff.frontend.by_value.reals import RECORD
     from symdiff.frontend.by_value.redirected_names import of_arguments
 
     primals, vector, given = _sorted(f, args, kwargs)
@@ -198,6 +199,7 @@ def _called(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     if inside:
         entered = [trace.entered(v) if trace.is_real(v) else v for v in leaves]
         scalars, result = [trace.scalars(v) for v in entered], plain(entered)
+        rounded: Sequence[Any] = RECORD.rounded
     else:
         if not path and known(f).compared >= COMPARED:
             return trace.in_python(plain, leaves)
@@ -209,12 +211,15 @@ def _called(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
                 return _with_value(path, served, value)
         found, scalars = trace.run(plain, unwrapped(f), leaves, _order(path))
         known(f).operations, result = found.operations, found.result
+        rounded = found.rounded
         known(f).compared += 1
         if not path:
             return found.value
         if found.special:
             warnings.warn(f"{f.__name__}: {_SPECIAL[found.special]}", GuardWarning, stacklevel=6)
-    arguments = nesting.Arguments(tuple(names), tuple(nodes), tuple(leaves), tuple(scalars))
+    arguments = nesting.Arguments(
+        tuple(names), tuple(nodes), tuple(leaves), tuple(scalars), rounded
+    )
     derivative = nesting.derived(arguments, result, path, vector, inside)
     if not inside and call is not None and found.guards is not None:
         call.met(arguments, found, derivative)
@@ -283,7 +288,7 @@ def _must_be_taken(leaves: Sequence[Any]) -> None:
         known = isinstance(v, np.ndarray | np.generic | float | int) or type(v).__name__ == "Real"
         if not known and (isinstance(v, numbers.Number) or hasattr(type(v), "__array__")):
             raise UnsupportedError(f"an argument of the class {type(v).__name__}, run by values")
-        kind = getattr(v, "dtype", np.dtype(float))
+        kind = v.dtype if isinstance(v, np.ndarray | np.generic) else np.dtype(float)
         if kind.kind == "f" and kind.itemsize != 8:
             raise UnsupportedError(f"arguments of {kind.name}, run by values", hint="pass float64")
     for i, a in enumerate(arrays):

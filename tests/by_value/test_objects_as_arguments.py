@@ -89,6 +89,33 @@ def test_there_is_no_derivative_by_an_object():
         symgrad(at_hour, wrt="when").grad(0.7, NOON)
 
 
+def in_an_hour(x, when, late=0.0):
+    then = when + datetime.timedelta(minutes=60, seconds=late)
+    return x * (then.hour + then.second / 3600)
+
+
+def test_times_are_rounded_and_have_no_derivative():
+    run = symgrad(in_an_hour)
+    assert run(2.0, NOON) == 26.0
+    assert symgrad(in_an_hour, wrt="x").grad(2.0, NOON, 1.25) == 13 + 1 / 3600
+    with pytest.raises(UnsupportedError, match="rounded to microseconds, depend on late"):
+        run.grad(2.0, NOON)
+
+
+def float_or_number(x, kind):
+    try:
+        return kind(x).squeeze()[()] * 2
+    except AttributeError:
+        return kind(x) * 3
+
+
+def test_numbers_of_python_have_no_attributes_of_arrays():
+    run = symgrad(float_or_number)
+    assert run.grad(0.7, float) == 3
+    assert run.grad(0.7, np.float64) == 2
+    assert run.grad(0.7, np.asarray) == 2
+
+
 @dataclass
 class Ellipse:
     a: float

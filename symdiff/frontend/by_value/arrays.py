@@ -196,9 +196,14 @@ def lifted(x: Any) -> Any:
         return x
     if not x.ndim:
         return x[()]
-    if all(isinstance(e, (Real, float, np.floating)) or type(e) is int for e in x.flat):
-        return x.view(RealArray)
     kinds = set(map(type, x.flat))
+    if all(kind is int or issubclass(kind, (Real, float, np.floating)) for kind in kinds):
+        if kinds <= _ELEMENTS:
+            return x.view(RealArray)
+        if not x.flags.writeable:
+            return _floats(x).view(RealArray)
+        x[...] = _floats(x)  # in place, as other arrays may be views of it
+        return x.view(RealArray)
     if not kinds.isdisjoint(PAIRS) and kinds <= _IN_COMPLEX:
         return pairs(x)
     if x.size and all(isinstance(e, (bool, np.bool_)) for e in x.flat):
@@ -206,6 +211,7 @@ def lifted(x: Any) -> Any:
     return x
 
 
+_ELEMENTS = frozenset((Real, np.float64))
 _IN_COMPLEX = frozenset((*PAIRS, Real, *NUMBERS))
 
 

@@ -20,7 +20,7 @@ from symdiff.frontend.by_value.reals import Real
 from symdiff.frontend.library import composed, matrix_functions, rearranged, scientific
 from symdiff.ir.functions.composites import COMPOSITES
 
-_LEFT = frozenset(("compress", "choose", "lambertw", "sqrtm", "logm"))
+_LEFT = frozenset(("compress", "choose", "sqrtm", "logm"))
 """Functions that NumPy's own code computes of objects, or that need more than plain Python."""
 
 

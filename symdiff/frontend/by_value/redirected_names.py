@@ -8,6 +8,7 @@ compiled code calls them. In other threads the wrappers are the original functio
 from __future__ import annotations
 
 import builtins
+import datetime
 import functools
 import itertools
 import math
@@ -25,6 +26,7 @@ from symdiff.frontend.by_value import (
     fast_transforms,
     jacobi_rotations,
     matrices,
+    newton_steps,
     roots_and_integrals,
     ties,
 )
@@ -34,6 +36,7 @@ from symdiff.frontend.by_value.arrays import (
     floats,
     lifted,
     objects,
+    of_numpy,
     on_ufunc,
     plain,
     true_kind,
@@ -44,7 +47,7 @@ from symdiff.frontend.by_value.reachable import Reached, State, reachable
 from symdiff.frontend.by_value.reals import RECORD, Real, refuse, value_of
 from symdiff.frontend.library.primitives import stop_gradient
 
-TABLES = (array_functions, jacobi_rotations, matrices, fast_transforms)
+TABLES = (array_functions, jacobi_rotations, matrices, fast_transforms, newton_steps)
 """Modules that fill `FUNCTIONS`."""
 
 _KEPT = frozenset((
@@ -106,6 +109,22 @@ class ComplexType(metaclass=_NumberKind):
         if any(type(x) in PAIRS for x in (real, imag)):
             return real + 1j * imag
         return Complex(*(x if type(x) is Real else float(x) for x in (real, imag)))
+
+
+class Duration(metaclass=_NumberKind):
+    """`timedelta` in the user's modules, which rounds to microseconds."""
+
+    python = datetime.timedelta
+    min, max, resolution = python.min, python.max, python.resolution
+    __name__ = "timedelta"
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        def taken(x: Any) -> Any:
+            if type(x) is Real:
+                RECORD.rounded.append(x)
+            return value_of(x)
+
+        return datetime.timedelta(*map(taken, args), **{k: taken(x) for k, x in kwargs.items()})
 
 
 class _TypeKind(type):
@@ -262,7 +281,7 @@ def _array_of(function: Any, *args: Any, **kwargs: Any) -> Any:
     found = lifted(made)
     if dtype is None or np.dtype(dtype).kind in "fO":
         if made.dtype.kind == "O" and not made.ndim:
-            return made[()]
+            return of_numpy(made[()], (given,))
         return floats(found) if isinstance(found, np.ndarray) and true_kind(found) != "O" else found
     return found.astype(dtype)
 
@@ -378,7 +397,7 @@ for _name in (
     if _module := library(_name):
         _add(_module)
 composed_functions.fill(_NAMESAKES[id(np)][1])
-for _name in ("scipy", "symdiff"):
+for _name in ("datetime", "scipy", "symdiff"):
     if _module := library(_name):
         _NAMESAKES[id(_module)] = _module, Namesake(_module)
 
@@ -432,12 +451,14 @@ def replaced(value: Any) -> Any:
     found = _FUNCTIONS.get(id(value))
     if found is not None and found[0] is value:
         return found[1]
-    if value is np.float64:
+    if value is np.float64 or value is float:
         return Float
     if value is np.c_:
         return _COLUMNS
-    if value is np.complex128:
+    if value is np.complex128 or value is complex:
         return ComplexType
+    if value is datetime.timedelta:
+        return Duration
     if isinstance(value, types.ModuleType):
         module = _NAMESAKES.get(id(value))
         return module[1] if module else value

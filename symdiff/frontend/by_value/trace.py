@@ -37,6 +37,7 @@ class Run:
     special : "jump" or "nan" where a branch is taken at these arguments only, and what the function returns
         near them is another value, or not known; the slopes are then those of the branch taken, or nan.
     guards : what decided, as `reals.Record` has it; None if guards do not repeat it.
+    rounded : those of the record.
     """
 
     value: Any
@@ -44,6 +45,7 @@ class Run:
     operations: int
     special: str
     guards: list[tuple[str, Any, Any]] | None
+    rounded: Sequence[Real]
 
 
 def entered(leaf: Any) -> Any:
@@ -107,7 +109,7 @@ def run(
         def followed(near: Near | None) -> Followed:
             return _followed(function, plain, given, near)
 
-        first = followed(None)
+        first, rounded = followed(None), RECORD.rounded
         if first.refused is not None:
             raise first.refused
         value = in_python(function, given)
@@ -120,7 +122,8 @@ def run(
         result, special = first.result, ""
         if order and (alone := decided_alone(first)):
             result, special = near_the_point(first, followed, alone, value, order)
-        return Run(value, result, first.operations, special, first.guards), first.inside
+        found = Run(value, result, first.operations, special, first.guards, rounded)
+        return found, first.inside
 
 
 def _followed(
