@@ -78,9 +78,9 @@ class _NumberKind(type):
 
 
 class Float(metaclass=_NumberKind):
-    """`float` and `np.float64` in the user's modules: scalars stay scalars."""
+    """`float` in the user's modules: scalars stay scalars."""
 
-    python = float
+    python: type = float
     dtype = np.dtype(float)
     fromhex = float.fromhex
     __name__ = "float"
@@ -91,6 +91,17 @@ class Float(metaclass=_NumberKind):
         if type(x) is RealArray and x.size == 1:
             return plain(x).reshape(-1)[0]
         return float(x)
+
+
+class Float64(Float):
+    """`np.float64` in the user's modules."""
+
+    python = np.float64
+    __name__ = "float64"
+
+    def __new__(cls, x: Any = 0.0) -> Any:
+        found = Float(x)
+        return of_numpy(found, (x,)) if type(found) is Real else np.float64(found)
 
 
 class ComplexType(metaclass=_NumberKind):
@@ -142,11 +153,11 @@ class Type(metaclass=_TypeKind):
         if len(args) > 1:
             return type(*args)
         kind = type(args[0])
-        return _TYPES.get(kind, kind)
+        return _TYPES.get(type(args[0].v) if kind is Real else kind, kind)
 
 
 _TYPES = {
-    Real: Float, float: Float, Complex: ComplexType, complex: ComplexType, RealArray: np.ndarray,
+    float: Float, np.float64: Float64, Complex: ComplexType, complex: ComplexType, RealArray: np.ndarray,
     ComplexArray: np.ndarray, type: Type,
 }  # fmt: skip
 
@@ -180,7 +191,7 @@ def _of_python(x: Any) -> Any:
         list(x)
         if isinstance(x, deque)
         else float
-        if x is Float
+        if x is Float or x is Float64
         else complex
         if x is ComplexType
         else x
@@ -452,7 +463,7 @@ def replaced(value: Any) -> Any:
     if found is not None and found[0] is value:
         return found[1]
     if value is np.float64 or value is float:
-        return Float
+        return Float if value is float else Float64
     if value is np.c_:
         return _COLUMNS
     if value is np.complex128 or value is complex:
