@@ -59,8 +59,8 @@ class RealArray(_Array):  # type: ignore[misc]
             value = plain(floats(value))
         elif isinstance(value, (list, tuple)):
             value = objects(floats(objects(value)))
-        elif type(value) is not Real:
-            value = np.float64(value)
+        else:
+            value = _as_float(value)
         np.ndarray.__setitem__(self, key, value)
 
     def fill(self, value: Any) -> None:
@@ -132,7 +132,11 @@ class ComplexArray(RealArray):
 
 
 def _as_float(x: Any) -> Any:
-    return x if type(x) is Real else np.float64(x)
+    return of_numpy(x, (x,)) if type(x) is Real else np.float64(x)
+
+
+def _is_element(x: Any) -> bool:
+    return type(x.v if type(x) is Real else x) is np.float64
 
 
 _floats = np.frompyfunc(_as_float, 1, 1)
@@ -198,7 +202,7 @@ def lifted(x: Any) -> Any:
         return x[()]
     kinds = set(map(type, x.flat))
     if all(kind is int or issubclass(kind, (Real, float, np.floating)) for kind in kinds):
-        if kinds <= _ELEMENTS:
+        if all(map(_is_element, x.flat)):
             return x.view(RealArray)
         if not x.flags.writeable:
             return _floats(x).view(RealArray)
@@ -211,7 +215,6 @@ def lifted(x: Any) -> Any:
     return x
 
 
-_ELEMENTS = frozenset((Real, np.float64))
 _IN_COMPLEX = frozenset((*PAIRS, Real, *NUMBERS))
 
 
