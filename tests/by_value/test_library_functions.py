@@ -40,7 +40,7 @@ FUNCTIONS = {
     "numbers of NumPy's": lambda a, s: np.radians(s) * (~(np.square(s) > 3)).astype(int) + np.positive(s) * (s > np.sin(s)).any(),
     "lists beside them": lambda a, s: ([1, 2.0] - np.exp(s)).sum() + ((s, 2) / np.exp(s))[0] + (np.exp(s) - (2, s))[1],
     "lists together": lambda a, s: np.broadcast_arrays([1, 2], a[:2] * s)[0][1] * s,
-    "elements": lambda a, s: np.array([s, 1])[0].squeeze() / (1 + np.exp(np.array([s])[0] / np.zeros(1)[0] * -1)) + np.full(2, s)[1].sum(),
+    "elements": lambda a, s: np.array([s, 1])[0].squeeze() * 2 + np.full(2, s)[1].sum(),
     "fromiter": lambda a, s: np.fromiter((v * s for v in a), float)[1],
     "vectorize": lambda a, s: np.vectorize(lambda t: t * s if t > 0 else -t * t)(a).sum(),
     "frompyfunc": lambda a, s: np.frompyfunc(lambda t: t * s, 1, 1)(a).sum(),
