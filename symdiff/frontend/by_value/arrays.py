@@ -200,10 +200,10 @@ def lifted(x: Any) -> Any:
         return x
     if not x.ndim:
         return x[()]
+    if all(map(_is_element, x.flat)):
+        return x.view(RealArray)
     kinds = set(map(type, x.flat))
     if all(kind is int or issubclass(kind, (Real, float, np.floating)) for kind in kinds):
-        if all(map(_is_element, x.flat)):
-            return x.view(RealArray)
         if not x.flags.writeable:
             return _floats(x).view(RealArray)
         x[...] = _floats(x)  # in place, as other arrays may be views of it
