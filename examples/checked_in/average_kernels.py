@@ -78,8 +78,9 @@ def _average_value_and_grad_kernel(x, alpha):
     alpha_bar = 0.0
     for k_1 in range(x_size - 1 - 1, -1, -1):
         mean_2 = mean_tape.pop()
-        x_bar_2[k_1 + 1] += 2.0*(x[k_1 + 1] - mean_2) + mean_bar*alpha
-        mean_bar, alpha_bar = -2.0*(x[k_1 + 1] - mean_2) + mean_bar*(1.0 - alpha), alpha_bar + (mean_bar*x[k_1 + 1] - mean_bar*mean_2)
+        t1 = x[k_1 + 1] - mean_2
+        x_bar_2[k_1 + 1] += 2.0*t1 + mean_bar*alpha
+        mean_bar, alpha_bar = -2.0*t1 + mean_bar*(1.0 - alpha), alpha_bar + (mean_bar*x[k_1 + 1] - mean_bar*mean_2)
     x_bar_2[0] += mean_bar
     return loss, (x_bar_2, alpha_bar)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import numbers
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ from symdiff.errors import ByValueWarning, GuardWarning, UnsupportedError
 from symdiff.frontend import SymArray, pytrees
 from symdiff.ir import Expr
 from symdiff.pipeline.refusals import ByValue
+from symdiff.runtime.scalar.elementwise import ObjectError
 
 if TYPE_CHECKING:
     from symdiff.diagnostics.report import Report
@@ -131,7 +133,8 @@ def _or_refused(
     except UnsupportedError as error:
         at = f" ({error.location})" if error.location else ""
         hint = "; ".join(filter(None, (refused.hint, f"run by values: {error.message}{at}")))
-        raise UnsupportedError(refused.message, refused.location, hint) from None
+        kind = ObjectError if isinstance(refused, ObjectError) else UnsupportedError
+        raise kind(refused.message, refused.location, hint) from None
 
 
 def report(f: Function) -> Report | None:
@@ -174,6 +177,7 @@ def called(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
 
 def _called(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     from symdiff.frontend.by_value import nesting, trace
+    from symdiff.frontend.by_value.reals import RECORD
     from symdiff.frontend.by_value.redirected_names import of_arguments
 
     primals, vector, given = _sorted(f, args, kwargs)
@@ -195,6 +199,7 @@ def _called(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     if inside:
         entered = [trace.entered(v) if trace.is_real(v) else v for v in leaves]
         scalars, result = [trace.scalars(v) for v in entered], plain(entered)
+        rounded: Sequence[Any] = RECORD.rounded
     else:
         if not path and known(f).compared >= COMPARED:
             return trace.in_python(plain, leaves)
@@ -206,12 +211,15 @@ def _called(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
                 return _with_value(path, served, value)
         found, scalars = trace.run(plain, unwrapped(f), leaves, _order(path))
         known(f).operations, result = found.operations, found.result
+        rounded = found.rounded
         known(f).compared += 1
         if not path:
             return found.value
         if found.special:
             warnings.warn(f"{f.__name__}: {_SPECIAL[found.special]}", GuardWarning, stacklevel=6)
-    arguments = nesting.Arguments(tuple(names), tuple(nodes), tuple(leaves), tuple(scalars))
+    arguments = nesting.Arguments(
+        tuple(names), tuple(nodes), tuple(leaves), tuple(scalars), rounded
+    )
     derivative = nesting.derived(arguments, result, path, vector, inside)
     if not inside and call is not None and found.guards is not None:
         call.met(arguments, found, derivative)
@@ -277,9 +285,10 @@ def _must_be_taken(leaves: Sequence[Any]) -> None:
     """Refuse arguments that a run does not follow."""
     arrays = [v for v in leaves if isinstance(v, np.ndarray)]
     for v in leaves:
-        if not isinstance(v, np.ndarray | np.generic | float | int) and type(v).__name__ != "Real":
+        known = isinstance(v, np.ndarray | np.generic | float | int) or type(v).__name__ == "Real"
+        if not known and (isinstance(v, numbers.Number) or hasattr(type(v), "__array__")):
             raise UnsupportedError(f"an argument of the class {type(v).__name__}, run by values")
-        kind = getattr(v, "dtype", np.dtype(float))
+        kind = v.dtype if isinstance(v, np.ndarray | np.generic) else np.dtype(float)
         if kind.kind == "f" and kind.itemsize != 8:
             raise UnsupportedError(f"arguments of {kind.name}, run by values", hint="pass float64")
     for i, a in enumerate(arrays):
@@ -289,12 +298,12 @@ def _must_be_taken(leaves: Sequence[Any]) -> None:
 
 def _with_floats(plain: Callable[[Sequence[Any]], Any], leaves: list[Any]) -> list[Any]:
     """The leaves, with integers as floats where the function gives the same for these."""
-    from symdiff.frontend.by_value import outputs
+    from symdiff.frontend.by_value import outputs, trace
 
     def result(leaves: Sequence[Any]) -> Any:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return plain([v.copy() if isinstance(v, np.ndarray) else v for v in leaves])
+            return trace.in_python(plain, leaves)
 
     for i, v in enumerate(leaves):
         if type(v) not in (int, np.int64):

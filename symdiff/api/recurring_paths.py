@@ -179,7 +179,8 @@ def call_of(
             places.append(k)
     of_reals = [names[k] for k in places]
     by = tuple((kind, tuple(n for n in wanted if n in of_reals)) for kind, wanted in steps)
-    if not all(wanted for _, wanted in by):
+    numbers = (np.ndarray, np.generic, float, int)
+    if not all(wanted for _, wanted in by) or not all(isinstance(v, numbers) for v in leaves):
         return None
     key = tuple(nodes), tuple(map(_kind, leaves)), tuple(static.items())
     try:

@@ -7,7 +7,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from numbers import Complex
 from types import FunctionType, MethodType
 from typing import Annotated, Any, get_args, get_origin
@@ -75,12 +75,12 @@ def _shape(annotation: Any) -> tuple[str | int, ...]:
 
 
 def _is_static(parameter: inspect.Parameter, wrt: bool) -> bool:
-    """Whether a parameter is static by itself; one with the default None is real if it is among
-    those to differentiate by."""
+    """Whether a parameter is static by itself; one whose default is None, or something else that holds
+    no numbers, is real if it is among those to differentiate by."""
     note, default = parameter.annotation, parameter.default
     named = isinstance(note, str) and note.strip("'\"") in _STATIC_NAMES
     fixed = isinstance(default, (bool, str)) or _is_function(default)
-    fixed = fixed or (default is None and not wrt)
+    fixed = fixed or not (wrt or default is parameter.empty or _is_numeric(default))
     return named or note in STATIC_TYPES or fixed
 
 
@@ -91,7 +91,10 @@ def _is_function(default: Any) -> bool:
 
 
 def _is_numeric(default: Any) -> bool:
-    """Whether a default is a number, an array, or a list, tuple or dict of such."""
+    """Whether a default is a number, an array, or a list, tuple, dict or dataclass of such."""
+    if is_dataclass(default) and not isinstance(default, type):
+        parts = (getattr(default, f.name) for f in fields(default))
+        return all(v is None or isinstance(v, str) or _is_numeric(v) for v in parts)
     if isinstance(default, (list, tuple)):
         return all(map(_is_numeric, default))
     if isinstance(default, dict):

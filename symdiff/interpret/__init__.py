@@ -12,6 +12,7 @@ limit where the formula is undefined at the point but all paths into it agree.
 `paths`        paths into a point
 `along_lines`  derivatives at a point, by the definition
 `lines`        the points of a line through a point, and the decisions on both sides
+`middles`      the middle of a thin band on a line
 `special_points`  where formulas of derivatives differ from the definition
 `places`       where a captured program is not smooth
 `meeting_places`  places that are not smooth, and which matter where they meet

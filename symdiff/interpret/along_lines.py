@@ -49,6 +49,7 @@ from symdiff.interpret.lines import (
     Place,
     no_double,
 )
+from symdiff.interpret.middles import middle_of
 from symdiff.ir import Expr
 from symdiff.ir.functions import EXTREMES
 from symdiff.ir.plain import as_ball
@@ -68,6 +69,8 @@ ACCURATE = 86
 FLOAT32 = 2.0**-23
 """The largest difference of the value in a very thin band from the function, if it is relatively
 large."""
+CLOSE = 1e-3
+"""The largest difference in a band whose middle has the limit as its value, absolute or relative."""
 WORK = 3_000_000
 """Operations for one first derivative at one point; see `symdiff.interpret.work`."""
 SECOND_WORK = 4 * WORK
@@ -215,11 +218,10 @@ class Point:
         one_sided: Callable[[tuple[Choice, Choice], int], Limit],
         second: bool = False,
     ) -> Slope:
-        root, jumps, guarded = self.tape.roots[output], False, False
+        root = self.tape.roots[output]
         choice = line.choices(root, outside=True)
-        if self._avoids(root, line, choice):
-            guarded = self._is_limit(output, line, choice)
-            jumps = not guarded
+        guarded = self._is_guarded(output, line, choice)
+        jumps = not guarded and self._avoids(root, line, choice)
         if not guarded:
             choice = line.choices(root)
             if line.is_punctured and not self._is_limit(output, line, choice):
@@ -246,8 +248,35 @@ class Point:
         """Whether a thin band avoids a point."""
         return line.is_banded and (line.is_very_thin or line.is_singular(root, choice[0]))
 
-    def _is_limit(self, output: int, line: Line, choice: tuple[Choice, Choice]) -> bool:
-        """Whether the value at the point is the limit of the sides."""
+    def _is_guarded(self, output: int, line: Line, choice: tuple[Choice, Choice]) -> bool:
+        """Whether the value at a point in a thin band stands for that of the function outside of it: it agrees, or it
+        is close, and the value at the singular point of the line in the band agrees."""
+        if not line.is_banded:
+            return False
+        if self._avoids(self.tape.roots[output], line, choice):
+            if self._is_limit(output, line, choice):
+                return True
+        return self._is_right_within(output, line) and self._is_limit(output, line, choice, CLOSE)
+
+    def _is_right_within(self, output: int, line: Line) -> bool:
+        """Whether the value at the singular point of a line in a thin band is the limit there."""
+        middle = middle_of(line)
+        if middle is None or middle == self.point[line.by]:
+            return False
+        point = [*self.point]
+        point[line.by] = middle
+        there, root = Point(self.program, point, self.until), self.tape.roots[output]
+        there._until = self._until
+        beside = Line(self.tape, there.place, line.by, line.known)
+        choice = beside.choices(root, outside=True)
+        if not (beside.is_banded and beside.is_singular(root, choice[0])):
+            return False
+        return there._is_limit(output, beside, choice)
+
+    def _is_limit(
+        self, output: int, line: Line, choice: tuple[Choice, Choice], within: float = 0.0
+    ) -> bool:
+        """Whether the value at the point is the limit of the sides, or within a distance, relative or not."""
         answer, root = self.values[output], self.tape.roots[output]
         if answer.ball is None:
             return False
@@ -263,7 +292,9 @@ class Point:
                 return False
             ctx.prec = 256
             off, whole = abs(met.value - answer.ball), abs(met.value) + abs(answer.ball)
-            if off <= arb(2) ** -(BAND if thin else ALIKE) * whole:
+            if off <= arb(2) ** -(BAND if thin else ALIKE) * whole or off <= within * max(
+                1, whole / 2
+            ):
                 continue
             if not (thin and off < FLOAT32 and off <= line.variation(root, choice[side < 0])):
                 return False
@@ -438,8 +469,7 @@ class Point:
         """The truth values outside the thin bands that guard a first derivative."""
         line, root = Line(self.tape, self.place, by), self.tape.roots[output]
         choice = line.choices(root, outside=True)
-        guarded = self._avoids(root, line, choice) and self._is_limit(output, line, choice)
-        return line.thin[0] if guarded else {}
+        return line.thin[0] if self._is_guarded(output, line, choice) else {}
 
     def _second(
         self, root: int, line: Line, by: int, side: int, choice: tuple[Choice, Choice]

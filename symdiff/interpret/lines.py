@@ -151,7 +151,11 @@ class Lines(Tape):
         for u, bound in (e.args, e.args[::-1]):
             if (offset := self._offset(bound, here)) is not None:
                 away = abs(here[self.index[u]] - offset[0])
-                return arb(offset[1]) if away.is_finite() and away <= offset[1] else None
+                if not (away.is_finite() and away <= offset[1]):
+                    return None
+                end, middle = here[self.index[bound]], arb(offset[0])
+                holds = middle < end if bound is e.args[1] else end < middle
+                return arb(offset[1]) if away < offset[1] or holds is here[i] else None
         return None
 
     def _offset(self, bound: Expr, here: Sequence[Value]) -> tuple[int, float] | None:

@@ -358,12 +358,14 @@ class _Run:
     def build(self, s: Build) -> None:
         shape = tuple(max(self.numbers.place(self.value(n)), 0) for n in s.type.shape)
         self.numbers.make_room(math.prod(shape))
-        result = np.empty(shape, object if s.type.kind == "f" else np.int64)
+        result = np.empty(shape, np.int64 if s.type.kind == "i" else object)
         for place in np.ndindex(*shape):
             self.scope.update(zip(s.indices, place, strict=True))
             self.block(s.body)
             value = self.element(self.value(s.value), s.type.kind)
-            result[place] = value if s.type.kind == "f" else self.numbers.place(value)
+            result[place] = self.numbers.place(value) if s.type.kind == "i" else value
+        if s.type.kind == "b" and not any(isinstance(v, Expr) for v in result.flat):
+            result = result.astype(np.int64)
         self.scope[s.name] = result
 
     def update(self, s: Update) -> None:

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from symdiff import ir
-from symdiff.interpret.lines import VERY_THIN, is_step
+from symdiff.interpret.lines import THIN, is_step
 from symdiff.interpret.meeting_places import SLOPED, Place, independent, pairs_of, several
 from symdiff.interpret.places import LITTLE, WIDEST, atoms_of, bound_of, places_of
 from symdiff.interpret.secants import value_at, values_at, zero_by
@@ -317,11 +317,11 @@ class _Trial:
         return point
 
     def _within(self, place: Place, point: dict[str, float]) -> dict[str, float] | None:
-        """A point of a very thin band aside of its middle, where slopes of even functions are not 0; None if a place
+        """A point of a thin band aside of its middle, where slopes of even functions are not 0; None if a place
         is no such band."""
         bounds = [bound_of(c) for c in place.asks if c.op is not EQ]
         names = sorted({v.value for v in ir.variables(place.zeros)} & self.own)
-        for name in names if bounds and max(bounds) <= VERY_THIN else ():
+        for name in names if bounds and max(bounds) <= THIN else ():
             for k in WIDTHS:
                 moved = {**point, name: point[name] + 2.0**-k}
                 if value_at(place.condition, moved) and any(

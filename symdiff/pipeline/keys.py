@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.errors import SymdiffError
+from symdiff.errors import UnsupportedError
 from symdiff.frontend import Shapes
 from symdiff.ir.program import Program
 
@@ -39,7 +39,7 @@ def _hashable(value: Any) -> Any:
     try:
         hash(value)
     except TypeError as e:
-        raise SymdiffError(
+        raise UnsupportedError(
             f"a static argument of type {type(value).__name__} is not hashable"
         ) from e
     return type(value), value

@@ -243,6 +243,18 @@ def test_guard_with_a_wrong_value() -> None:
     assert "guard is wrong: it is 0 for x = 0, should be 1" in str(found[0])
 
 
+@pytest.mark.parametrize(
+    ("value", "count"), [(lambda x, y: 1.0, 1), (lambda x, y: y, 0)], ids=("wrong", "right")
+)
+def test_thin_bands_of_several_variables_are_named_if_they_are_wrong(value, count) -> None:
+    def f(x, y):  # type: ignore[no-untyped-def]
+        return value(x, y) if abs(x) < 1e-8 else math.sin(x * y) / x
+
+    found = [g for g in check(symgrad(f)).findings if g.kind == WRONG_GUARD]
+    assert len(found) == count
+    assert all(g.got == 1 and "guard is wrong: it is 1 for x = 0" in str(g) for g in found)
+
+
 @pytest.mark.slow
 def test_double_where_has_the_wrong_derivative() -> None:
     def f(x):  # type: ignore[no-untyped-def]

@@ -86,18 +86,6 @@ model.py:3:14: a range of more than 2000000 elements is listed
 hint: loops are unrolled when traced; use fewer iterations
 """,
     ),
-    "tuple_default": (
-        """
-def f(x, w=(1, "b")):
-    return x * w[0]
-""",
-        """
-model.py:1:10: the default of 'w' is not a number
-    def f(x, w=(1, "b")):
-             ^
-hint: if it is no real parameter, list it: static="w"
-""",
-    ),
     "try_except": (
         """
 def f(x):

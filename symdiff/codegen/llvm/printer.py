@@ -30,6 +30,7 @@ from fractions import Fraction
 from symdiff import ir
 from symdiff.codegen.llvm import directed, flags, nontemporal, sincos
 from symdiff.codegen.llvm.nontemporal import Streams
+from symdiff.errors import UnsupportedError
 from symdiff.ir import Expr, Op
 from symdiff.ir.functions import CONSTANT_VALUES
 from symdiff.ir.plain import real_op
@@ -502,7 +503,7 @@ class Writer:
         if op.intrinsic is not None:
             return self.intrinsic(op.intrinsic, op.arity)
         if op.libm is None:
-            raise ValueError(f"{op.name} has no function in libm; lower it first")
+            raise UnsupportedError(f"{op.name} has no function in libm")
         libm = op.libm + ("f" if self.single else "")
         if self.lanes.width == 1:
             return self.declare(libm, self.real, op.arity)

@@ -15,6 +15,7 @@ Python's own, and views and indices NumPy's. What was computed is differentiated
 `fast_transforms` discrete Fourier transforms
 `jacobi_rotations` eigenvalues, singular values and least squares
 `roots_and_integrals` of functions, that SciPy computes in compiled code
+`newton_steps`    roots of polynomials, and Lambert's function
 `redirected_names` what math, NumPy and SciPy are called in the user's modules during a run
 `reachable`       which globals, cells and defaults a function reads
 `local_slopes`    local derivatives of the operations

@@ -135,6 +135,42 @@ def _softmax(a: Any, axis: Any = None) -> Any:
     return terms / np.sum(terms, axis=axis, keepdims=True)
 
 
+def _log_softmax(a: Any, axis: Any = None) -> Any:
+    a = _array(a)
+    return a - _log_sum_exp(a, axis, keepdims=True)
+
+
+def _of_others(function: Any, a: Any, axis: Any, keepdims: bool, *args: Any) -> Any:
+    """A function of those elements that are not nan."""
+    a = _array(a)
+    axes = tuple(range(a.ndim) if axis is None else np.atleast_1d(axis) % a.ndim)
+    rows = np.moveaxis(a, axes, range(-len(axes), 0))
+    shape = rows.shape[: a.ndim - len(axes)]
+    rows = rows.reshape(*shape, -1)
+    found = np.empty(shape, object)
+    for at in np.ndindex(*shape):
+        there = rows[at][~np.isnan(rows[at])]
+        found[at] = function(there, *args) if there.size else np.float64(math.nan)
+    return lifted(np.expand_dims(found, axes) if keepdims else found)
+
+
+def _nan_median(
+    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
+) -> Any:
+    if out is not None:
+        raise refuse("out= of a median, in a function that is run by values")
+    return _of_others(np.median, a, axis, keepdims)
+
+
+def _nan_quantile(function: Any) -> Any:
+    def quantile(a: Any, q: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+        if np.ndim(q):
+            raise refuse("several quantiles of others than nan, in a function run by values")
+        return _of_others(function, a, axis, keepdims, q)
+
+    return quantile
+
+
 def _by_doubles(function: Any) -> Any:
     """A function whose results are indices: those of the doubles."""
     return lambda a, *args, **kwargs: function(doubles(a), *args, **kwargs)
@@ -157,6 +193,30 @@ def _fitted(x: Any, y: Any, deg: int, **options: Any) -> Any:
         )
     columns = np.vander(_array(x), deg + 1)
     return np.linalg.lstsq(_array(columns), _array(y), rcond=None)[0]
+
+
+def _polynomial_quotient(u: Any, v: Any) -> tuple[Any, Any]:
+    """`np.polydiv`."""
+    rest, divisor = list(np.atleast_1d(_array(u))), list(np.atleast_1d(_array(v)))
+    n = len(divisor)
+    quotient = []
+    for k in range(len(rest) - n + 1):
+        quotient.append(1.0 / divisor[0] * rest[k])
+        rest[k : k + n] = [
+            r - quotient[-1] * d for r, d in zip(rest[k : k + n], divisor, strict=True)
+        ]
+    while len(rest) > 1 and abs(value_of(rest[0])) <= 1e-8:
+        del rest[0]
+    return _array(quotient or [0.0]), _array(rest)
+
+
+def _histogram(
+    a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> tuple[Any, Any]:
+    """`np.histogram`: counts, which have no slopes."""
+    if not np.ndim(bins) or density or weights is not None:
+        raise refuse("np.histogram but for counts in given bins, in a function run by values")
+    return np.histogram(doubles(_array(a)), doubles(_array(bins)))[0], _array(bins)
 
 
 def _search(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
@@ -202,7 +262,12 @@ FUNCTIONS.update(
         np.angle: _angle,
         np.vdot: lambda a, b: np.dot(np.conj(np.ravel(_array(a))), np.ravel(_array(b))),
         np.polyfit: _fitted,
+        np.polydiv: _polynomial_quotient,
+        np.histogram: _histogram,
         np.interp: _interp,
+        np.nanmedian: _nan_median,
+        np.nanquantile: _nan_quantile(np.quantile),
+        np.nanpercentile: _nan_quantile(np.percentile),
         np.clip: _clip,
         np.round: _round,
         np.around: _round,
@@ -220,4 +285,5 @@ FUNCTIONS.update(
     }
 )  # fmt: skip
 if special := library("scipy.special"):
-    FUNCTIONS.update({special.logsumexp: _log_sum_exp, special.softmax: _softmax})
+    FUNCTIONS[special.logsumexp] = _log_sum_exp
+    FUNCTIONS.update({special.softmax: _softmax, special.log_softmax: _log_softmax})

@@ -9,8 +9,9 @@ import numpy as np
 
 from symdiff.frontend.by_value.complex_scalars import PAIRS, Complex, as_pair
 from symdiff.frontend.by_value.elementary import BOOLEAN, FUNCTIONS
-from symdiff.frontend.by_value.reals import NUMBERS, Real, refuse
+from symdiff.frontend.by_value.reals import NUMBERS, Real, made, refuse
 from symdiff.frontend.by_value.ties import INITIAL
+from symdiff.ir import MUL
 
 BY_OPERATORS = frozenset((
     np.add, np.subtract, np.multiply, np.true_divide, np.matmul, np.negative, np.absolute, np.floor_divide,
@@ -58,8 +59,8 @@ class RealArray(_Array):  # type: ignore[misc]
             value = plain(floats(value))
         elif isinstance(value, (list, tuple)):
             value = objects(floats(objects(value)))
-        elif type(value) is not Real:
-            value = np.float64(value)
+        else:
+            value = _as_float(value)
         np.ndarray.__setitem__(self, key, value)
 
     def fill(self, value: Any) -> None:
@@ -131,7 +132,11 @@ class ComplexArray(RealArray):
 
 
 def _as_float(x: Any) -> Any:
-    return x if type(x) is Real else np.float64(x)
+    return of_numpy(x, (x,)) if type(x) is Real else np.float64(x)
+
+
+def _is_element(x: Any) -> bool:
+    return type(x.v if type(x) is Real else x) is np.float64
 
 
 _floats = np.frompyfunc(_as_float, 1, 1)
@@ -195,9 +200,14 @@ def lifted(x: Any) -> Any:
         return x
     if not x.ndim:
         return x[()]
-    if all(isinstance(e, (Real, float, np.floating)) or type(e) is int for e in x.flat):
+    if all(map(_is_element, x.flat)):
         return x.view(RealArray)
     kinds = set(map(type, x.flat))
+    if all(kind is int or issubclass(kind, (Real, float, np.floating)) for kind in kinds):
+        if not x.flags.writeable:
+            return _floats(x).view(RealArray)
+        x[...] = _floats(x)  # in place, as other arrays may be views of it
+        return x.view(RealArray)
     if not kinds.isdisjoint(PAIRS) and kinds <= _IN_COMPLEX:
         return pairs(x)
     if x.size and all(isinstance(e, (bool, np.bool_)) for e in x.flat):
@@ -206,6 +216,19 @@ def lifted(x: Any) -> Any:
 
 
 _IN_COMPLEX = frozenset((*PAIRS, Real, *NUMBERS))
+
+
+def of_numpy(found: Any, args: Sequence[Any]) -> Any:
+    """What a ufunc gives for scalars: numbers and truth values of NumPy's, also for Python's."""
+    if type(found) is tuple:
+        return tuple([of_numpy(x, args) for x in found])
+    if type(found) is bool:
+        return np.bool_(found)
+    if type(found) is Real and type(found.v) is float:
+        if any(found is a for a in args):
+            return made(np.float64(found.v), MUL, found, 1.0)
+        found.v = np.float64(found.v)
+    return found
 
 
 def boxed(x: Any) -> Any:
@@ -236,7 +259,7 @@ def on_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: dict[str, A
         for a in inputs
     ]
     if method == "__call__" and not kwargs and not any(isinstance(a, np.ndarray) for a in args):
-        found = FUNCTIONS[ufunc](*args)
+        found = of_numpy(FUNCTIONS[ufunc](*args), args)
     else:
         args = [boxed(a) if type(a) is Real or type(a) is Complex else a for a in args]
         if method in ("at", "reduceat"):

@@ -21,7 +21,7 @@ from symdiff.frontend.library import composed, rearranged
 from symdiff.frontend.library.scipy import matrix_functions, scientific
 from symdiff.ir.functions.composites import COMPOSITES
 
-_LEFT = frozenset(("compress", "choose", "lambertw", "sqrtm", "logm"))
+_LEFT = frozenset(("compress", "choose", "sqrtm", "logm"))
 """Functions that NumPy's own code computes of objects, or that need more than plain Python."""
 
 

@@ -13,7 +13,7 @@ from symdiff.frontend import pytrees
 from symdiff.frontend.by_value import outputs
 from symdiff.frontend.by_value.arrays import lifted
 from symdiff.frontend.by_value.reals import Real
-from symdiff.frontend.by_value.sweeps import pulled_back, pushed_forward
+from symdiff.frontend.by_value.sweeps import pulled_back, pushed_forward, reached
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,14 @@ class Arguments:
     nodes : how each nests.
     leaves : the numbers and arrays, in order.
     scalars : those of each leaf; none of integers.
+    rounded : as `reals.Record` has them.
     """
 
     names: tuple[str, ...]
     nodes: tuple[pytrees.Node, ...]
     leaves: tuple[Any, ...]
     scalars: tuple[list[Real], ...]
+    rounded: Sequence[Real] = ()
 
     def places(self, name: str) -> range:
         """The leaves of a parameter."""
@@ -44,7 +46,8 @@ class Arguments:
         found = []
         for name in by:
             of_reals = [
-                bool(self.scalars[k]) or np.size(self.leaves[k]) == 0 for k in self.places(name)
+                bool(self.scalars[k]) or getattr(self.leaves[k], "size", 1) == 0
+                for k in self.places(name)
             ]
             if any(of_reals) and not all(of_reals):
                 raise UnsupportedError(
@@ -57,6 +60,13 @@ class Arguments:
             raise UnsupportedError(
                 f"there is no derivative by {', '.join(by)}, which holds no real number"
             )
+        below = {x.n for x in reached(self.rounded)}
+        for name in found:
+            if any(x.n in below for k in self.places(name) for x in self.scalars[k]):
+                raise UnsupportedError(
+                    f"times, which are rounded to microseconds, depend on {name}",
+                    hint="choose other parameters with wrt=",
+                )
         return found
 
     def node(self, name: str) -> pytrees.Node:

@@ -8,7 +8,7 @@ import functools
 import sys
 import types
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,9 +67,9 @@ def is_users(module: str | None) -> bool:
     return top not in sys.stdlib_module_names or top in _PYTHON or top == "__main__"
 
 
-def reachable(function: Any) -> Reached:
-    """All that is read when a function is called, as far as names tell."""
-    found, seen, pending = Reached(), set(), [function]
+def reachable(function: Any, objects: Sequence[Any] = ()) -> Reached:
+    """All that is read when a function is called with objects, as far as names tell."""
+    found, seen, pending = Reached(), set(), [function, *_code_of(objects)]
     scopes: set[int] = set()
     while pending:
         value = pending.pop()
@@ -108,6 +108,19 @@ def reachable(function: Any) -> Reached:
                 pending.append(global_value)
                 if isinstance(global_value, types.ModuleType) and is_users(global_value.__name__):
                     pending += [vars(global_value)[n] for n in names if n in vars(global_value)]
+    return found
+
+
+def _code_of(objects: Sequence[Any]) -> list[Any]:
+    """The functions and classes of objects, which do not outlive a call themselves."""
+    found, pending, seen = [], list(objects), set()
+    while pending:
+        value = pending.pop()
+        if isinstance(value, (types.FunctionType, type)):
+            found.append(value)
+        elif id(value) not in seen:
+            seen.add(id(value))
+            pending += _inner(value)
     return found
 
 

@@ -48,6 +48,8 @@ class Record:
     guards : decisions by numbers that differ: an operator, and both numbers.
     special : whether there are decisions that no guard repeats, by equal numbers or operations without a source.
     side : of a run near the point, on which side of a decision it is; None of others.
+    rounded : scalars that steps have taken that are too fine to see, such as times in microseconds; there are no
+        derivatives by what they depend on.
     hashed : the scalar whose hash was asked for last.
     refused : the first refusal, which the function may have caught.
     thread : the thread that runs, or None.
@@ -59,6 +61,7 @@ class Record:
         self.guards: list[tuple[str, Any, Any]] = []
         self.special = False
         self.side: Callable[[Any, Any], int] | None = None
+        self.rounded: list[Real] = []
         self.hashed: Any = None
         self.refused: UnsupportedError | None = None
         self.thread: int | None = None
@@ -161,6 +164,11 @@ def variable(value: Any) -> Any:
     return made(value, VAR)
 
 
+def _is_array(x: Real, other: type, op: Any) -> bool:
+    """Whether an operator takes a list for an array, as all but one of NumPy's numbers do."""
+    return other in (list, tuple) and type(x.v) is not float and op is not MUL
+
+
 def _binary(op: Any, f: Callable[[Any, Any], Any]) -> Any:
     """An operator and its reflected form."""
 
@@ -171,7 +179,10 @@ def _binary(op: Any, f: Callable[[Any, Any], Any]) -> Any:
                 return made(f(self.v, other.v), op, self, other)
             if kind in COMPLEX:
                 return f(self.as_complex(), other)
-            return made(f(self.v, other), op, self, other) if kind in NUMBERS else NotImplemented
+            if kind in NUMBERS:
+                return made(f(self.v, other), op, self, other)
+            of_array = _is_array(self, kind, op)
+            return f(self, np.asarray(other, object)) if of_array else NotImplemented
         except ArithmeticError:
             RECORD.special = True  # if the function catches it
             raise
@@ -180,7 +191,8 @@ def _binary(op: Any, f: Callable[[Any, Any], Any]) -> Any:
         if type(other) in COMPLEX:
             return f(other, self.as_complex())
         if type(other) not in NUMBERS:
-            return NotImplemented
+            of_array = _is_array(self, type(other), op)
+            return f(np.asarray(other, object), self) if of_array else NotImplemented
         try:
             return made(f(other, self.v), op, other, self)
         except ArithmeticError:
@@ -209,13 +221,14 @@ def _comparison(f: Callable[[Any, Any], Any], orders: bool = True) -> Any:
             v, w = self.v, other
         else:
             return NotImplemented
+        found = f(v, w)
         if v < w or v > w:
             RECORD.guards.append(("<" if v < w else ">", self, other))
-            return bool(f(v, w))
+            return found
         if v != w or self is other or (orders and RECORD.side is None and _sorts()):
             RECORD.special = RECORD.special or self is not other
-            return bool(f(v, w))
-        return RECORD.decide(f, self, other)
+            return found
+        return type(found)(RECORD.decide(f, self, other))
 
     return compare
 
@@ -337,6 +350,11 @@ class Real:
     def __complex__(self) -> complex:
         raise refuse("compiled code asks for the double of a number that has a derivative")
 
+    def __getitem__(self, key: Any) -> Any:
+        if type(self.v) is float or type(key) is not tuple or key:
+            raise TypeError(f"'{type(self.v).__name__}' object is not subscriptable")
+        return self
+
     def __copy__(self) -> Real:
         return self
 
@@ -355,22 +373,35 @@ class Real:
     def conjugate(self) -> Real:
         return self
 
-    def item(self, *args: Any, **kwargs: Any) -> Real:
-        """Of NumPy's scalars, whose reductions are they themselves."""
-        return self
-
-    copy = sum = mean = max = min = squeeze = item
-
-    def astype(self, kind: Any, **kwargs: Any) -> Any:
-        wanted = np.dtype(kind)
-        return self if wanted.kind == "f" else wanted.type(int(self))
+    def __getattr__(self, name: str) -> Any:
+        """What numbers of NumPy's have, and those of Python not, which a function may ask for in `try`."""
+        if type(self.v) is float or name not in _OF_NUMPY:
+            raise AttributeError(f"'{type(self.v).__name__}' object has no attribute '{name}'")
+        return _OF_NUMPY[name](self)
 
     real = property(lambda self: self)
     imag = property(lambda self: 0.0)
-    shape = property(lambda self: ())
-    ndim = property(lambda self: 0)
-    size = property(lambda self: 1)
-    dtype = property(lambda self: np.dtype(float))
+
+
+def _converted(x: Real, kind: Any) -> Any:
+    wanted = np.dtype(kind)
+    return x if wanted.kind == "f" else wanted.type(int(x))
+
+
+def _itself(x: Real) -> Callable[..., Real]:
+    return lambda *args, **kwargs: x
+
+
+def _truth(x: Real) -> Callable[..., Any]:
+    return lambda *args, **kwargs: np.bool_(bool(x))
+
+
+_OF_NUMPY: dict[str, Callable[[Real], Any]] = {
+    "shape": lambda x: (), "ndim": lambda x: 0, "size": lambda x: 1, "dtype": lambda x: np.dtype(float),
+    "astype": lambda x: lambda kind, **kwargs: _converted(x, kind), "any": _truth, "all": _truth,
+    **dict.fromkeys(("item", "copy", "sum", "mean", "max", "min", "prod", "squeeze"), _itself),
+}  # fmt: skip
+"""Attributes of NumPy's numbers, whose reductions are they themselves."""
 
 
 def same_formula(a: Real, b: Real) -> bool:

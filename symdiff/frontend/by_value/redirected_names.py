@@ -8,13 +8,14 @@ compiled code calls them. In other threads the wrappers are the original functio
 from __future__ import annotations
 
 import builtins
+import datetime
 import functools
 import itertools
 import math
 import sys
 import types
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from symdiff.frontend.by_value import (
     fast_transforms,
     jacobi_rotations,
     matrices,
+    newton_steps,
     roots_and_integrals,
     ties,
 )
@@ -34,6 +36,7 @@ from symdiff.frontend.by_value.arrays import (
     floats,
     lifted,
     objects,
+    of_numpy,
     on_ufunc,
     plain,
     true_kind,
@@ -44,7 +47,7 @@ from symdiff.frontend.by_value.reachable import Reached, State, reachable
 from symdiff.frontend.by_value.reals import RECORD, Real, refuse, value_of
 from symdiff.frontend.library.primitives import stop_gradient
 
-TABLES = (array_functions, jacobi_rotations, matrices, fast_transforms)
+TABLES = (array_functions, jacobi_rotations, matrices, fast_transforms, newton_steps)
 """Modules that fill `FUNCTIONS`."""
 
 _KEPT = frozenset((
@@ -75,9 +78,9 @@ class _NumberKind(type):
 
 
 class Float(metaclass=_NumberKind):
-    """`float` and `np.float64` in the user's modules: scalars stay scalars."""
+    """`float` in the user's modules: scalars stay scalars."""
 
-    python = float
+    python: type = float
     dtype = np.dtype(float)
     fromhex = float.fromhex
     __name__ = "float"
@@ -88,6 +91,17 @@ class Float(metaclass=_NumberKind):
         if type(x) is RealArray and x.size == 1:
             return plain(x).reshape(-1)[0]
         return float(x)
+
+
+class Float64(Float):
+    """`np.float64` in the user's modules."""
+
+    python = np.float64
+    __name__ = "float64"
+
+    def __new__(cls, x: Any = 0.0) -> Any:
+        found = Float(x)
+        return of_numpy(found, (x,)) if type(found) is Real else np.float64(found)
 
 
 class ComplexType(metaclass=_NumberKind):
@@ -108,6 +122,22 @@ class ComplexType(metaclass=_NumberKind):
         return Complex(*(x if type(x) is Real else float(x) for x in (real, imag)))
 
 
+class Duration(metaclass=_NumberKind):
+    """`timedelta` in the user's modules, which rounds to microseconds."""
+
+    python = datetime.timedelta
+    min, max, resolution = python.min, python.max, python.resolution
+    __name__ = "timedelta"
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        def taken(x: Any) -> Any:
+            if type(x) is Real:
+                RECORD.rounded.append(x)
+            return value_of(x)
+
+        return datetime.timedelta(*map(taken, args), **{k: taken(x) for k, x in kwargs.items()})
+
+
 class _TypeKind(type):
     def __instancecheck__(cls, x: Any) -> bool:
         return isinstance(x, type)
@@ -123,11 +153,11 @@ class Type(metaclass=_TypeKind):
         if len(args) > 1:
             return type(*args)
         kind = type(args[0])
-        return _TYPES.get(kind, kind)
+        return _TYPES.get(type(args[0].v) if kind is Real else kind, kind)
 
 
 _TYPES = {
-    Real: Float, float: Float, Complex: ComplexType, complex: ComplexType, RealArray: np.ndarray,
+    float: Float, np.float64: Float64, Complex: ComplexType, complex: ComplexType, RealArray: np.ndarray,
     ComplexArray: np.ndarray, type: Type,
 }  # fmt: skip
 
@@ -161,7 +191,7 @@ def _of_python(x: Any) -> Any:
         list(x)
         if isinstance(x, deque)
         else float
-        if x is Float
+        if x is Float or x is Float64
         else complex
         if x is ComplexType
         else x
@@ -262,7 +292,7 @@ def _array_of(function: Any, *args: Any, **kwargs: Any) -> Any:
     found = lifted(made)
     if dtype is None or np.dtype(dtype).kind in "fO":
         if made.dtype.kind == "O" and not made.ndim:
-            return made[()]
+            return of_numpy(made[()], (given,))
         return floats(found) if isinstance(found, np.ndarray) and true_kind(found) != "O" else found
     return found.astype(dtype)
 
@@ -378,7 +408,7 @@ for _name in (
     if _module := library(_name):
         _add(_module)
 composed_functions.fill(_NAMESAKES[id(np)][1])
-for _name in ("scipy", "symdiff"):
+for _name in ("datetime", "scipy", "symdiff"):
     if _module := library(_name):
         _NAMESAKES[id(_module)] = _module, Namesake(_module)
 
@@ -432,12 +462,14 @@ def replaced(value: Any) -> Any:
     found = _FUNCTIONS.get(id(value))
     if found is not None and found[0] is value:
         return found[1]
-    if value is np.float64:
-        return Float
+    if value is np.float64 or value is float:
+        return Float if value is float else Float64
     if value is np.c_:
         return _COLUMNS
-    if value is np.complex128:
+    if value is np.complex128 or value is complex:
         return ComplexType
+    if value is datetime.timedelta:
+        return Duration
     if isinstance(value, types.ModuleType):
         module = _NAMESAKES.get(id(value))
         return module[1] if module else value
@@ -467,10 +499,16 @@ _CACHES: dict[int, tuple[Any, Any]] = {}
 
 
 class redirected:  # noqa: N801  (used as a function)
-    """A context in which the globals, cells and defaults that a function reads are those of a run."""
+    """A context in which the globals, cells and defaults that a function reads are those of a run.
 
-    def __init__(self, function: Any) -> None:
-        self.found: Reached = reachable(function)
+    Parameters
+    ----------
+    function : the user's.
+    objects : among its arguments, which have methods.
+    """
+
+    def __init__(self, function: Any, objects: Sequence[Any] = ()) -> None:
+        self.found: Reached = reachable(function, objects)
         self.undo: list[Callable[[], None]] = []
 
     def __enter__(self) -> None:

@@ -20,7 +20,7 @@ from symdiff.frontend.by_value.branches_at_points import (
     near_the_point,
 )
 from symdiff.frontend.by_value.reals import KEPT, RECORD, Real, made, place, variable
-from symdiff.frontend.by_value.redirected_names import redirected
+from symdiff.frontend.by_value.redirected_names import redirected, replaced
 
 _one_at_a_time = threading.RLock()
 
@@ -37,6 +37,7 @@ class Run:
     special : "jump" or "nan" where a branch is taken at these arguments only, and what the function returns
         near them is another value, or not known; the slopes are then those of the branch taken, or nan.
     guards : what decided, as `reals.Record` has it; None if guards do not repeat it.
+    rounded : those of the record.
     """
 
     value: Any
@@ -44,6 +45,7 @@ class Run:
     operations: int
     special: str
     guards: list[tuple[str, Any, Any]] | None
+    rounded: Sequence[Real]
 
 
 def entered(leaf: Any) -> Any:
@@ -70,6 +72,21 @@ def is_real(leaf: Any) -> bool:
     return type(leaf) is Real or isinstance(leaf, (float, np.floating))
 
 
+def is_object(leaf: Any) -> bool:
+    """Whether an argument is no number and no array."""
+    return not isinstance(leaf, (np.ndarray, np.generic, float, int)) and type(leaf) is not Real
+
+
+def copied(value: Any, memo: dict[int, Any]) -> Any:
+    """A copy of an argument, so that the caller's is not changed."""
+    try:
+        return copy.deepcopy(value, memo)
+    except Exception as error:
+        raise UnsupportedError(
+            f"an argument of the class {type(value).__name__}, which cannot be copied"
+        ) from error
+
+
 def run(
     function: Callable[[Sequence[Any]], Any], plain: Any, given: Sequence[Any], order: int
 ) -> tuple[Run, list[list[Real]]]:
@@ -92,7 +109,7 @@ def run(
         def followed(near: Near | None) -> Followed:
             return _followed(function, plain, given, near)
 
-        first = followed(None)
+        first, rounded = followed(None), RECORD.rounded
         if first.refused is not None:
             raise first.refused
         value = in_python(function, given)
@@ -105,7 +122,8 @@ def run(
         result, special = first.result, ""
         if order and (alone := decided_alone(first)):
             result, special = near_the_point(first, followed, alone, value, order)
-        return Run(value, result, first.operations, special, first.guards), first.inside
+        found = Run(value, result, first.operations, special, first.guards, rounded)
+        return found, first.inside
 
 
 def _followed(
@@ -121,7 +139,8 @@ def _followed(
         result: Any = None
         raised: Exception | None = None
         try:
-            with redirected(plain), np.errstate(all="ignore"):
+            objects = [v for v in arguments if is_object(v)]
+            with redirected(plain, objects), np.errstate(all="ignore"):
                 result = outputs.mapped(function(arguments), lambda leaf: leaf)
         except Exception as error:
             raised = error
@@ -148,7 +167,7 @@ def _entered_once(given: Sequence[Any], near: Near | None) -> list[Any]:
     found = []
     for k, v in enumerate(given):
         if not is_real(v):
-            found.append(memo.setdefault(id(v), copy.deepcopy(v)))
+            found.append(replaced(copied(v, memo)))
         elif isinstance(v, np.ndarray):
             if id(v) not in memo:
                 memo[id(v)] = near.entered(k, v) if near else entered(v)
@@ -161,4 +180,6 @@ def _entered_once(given: Sequence[Any], near: Near | None) -> list[Any]:
 def in_python(function: Callable[[Sequence[Any]], Any], given: Sequence[Any]) -> Any:
     """What plain Python returns, called with copies; one array passed twice is one copy."""
     memo: dict[int, Any] = {}
-    return function([copy.deepcopy(v, memo) if isinstance(v, np.ndarray) else v for v in given])
+    return function(
+        [copied(v, memo) if isinstance(v, np.ndarray) or is_object(v) else v for v in given]
+    )

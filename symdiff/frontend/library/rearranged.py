@@ -203,7 +203,7 @@ def vectorized(pyfunc: Any, *args: ArrayLike) -> Any:
     """`np.vectorize(pyfunc)`."""
     if max([np.ndim(a) for a in args]) == 0:
         return pyfunc(*args)
-    shape = np.shape(sum([a * 0 for a in args]))
+    shape = np.shape(sum([np.asarray(a) * 0 for a in args]))
     columns = [np.ravel(np.broadcast_to(a, shape)) for a in args]
     return np.reshape(np.array([pyfunc(*row) for row in zip(*columns, strict=True)]), shape)
 
@@ -345,7 +345,7 @@ def choose(a: ArrayLike, choices: Any) -> Any:
 
 
 def broadcast_arrays(*args: ArrayLike) -> Any:
-    shape = np.shape(sum([a * 0 for a in args]))
+    shape = np.shape(sum([np.asarray(a) * 0 for a in args]))
     return [np.broadcast_to(a, shape) for a in args]
 
 

@@ -32,9 +32,10 @@ def flint() -> Any:
 
 
 @functools.cache
-def c_function(name: str, arity: int) -> Op:
-    """The operation that a C function of FLINT is, for formulas in the column `flint`."""
-    return Op(name, arity, flint=name)
+def c_function(name: str, arity: int, libm: str | None = None) -> Op:
+    """The operation that a C function of FLINT is, for formulas in the column `flint`; `libm`: the same in doubles, for
+    numbers that decide."""
+    return Op(name, arity, flint=name, libm=libm)
 
 
 def like_its_argument(name: str) -> Callable[[Any], Any]:

@@ -58,7 +58,7 @@ LGAMMA: Op = Op(
     sympy=lambda sp, x: sp.log(sp.Abs(sp.gamma(x))),
     libm="lgamma", python="math.lgamma({0})",
     ball=lambda x: x.lgamma() if x > 0 else abs(x.gamma()).log(),
-    flint=lambda x: where(lt(ZERO, x), c_function("arb_hypgeom_lgamma", 1)(x), LOG(ABS(GAMMA(x)))),
+    flint=lambda x: where(lt(ZERO, x), c_function("arb_hypgeom_lgamma", 1, "lgamma")(x), LOG(ABS(GAMMA(x)))),
 )  # fmt: skip
 
 

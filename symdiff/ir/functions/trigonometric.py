@@ -184,7 +184,7 @@ ATAN2: Op = Op(
     sympy=lambda sp, y, x: sp.atan2(y, x),
     libm="atan2", vector=True, python="math.atan2({0}, {1})",
     ball=lambda y, x: y + x if y.is_nan() or x.is_nan() else flint().arb.atan2(y, x),
-    flint=lambda y, x: c_function("arb_atan2", 2)(y, x) + raw(MUL, (ZERO, y + x)),  # nan if one is
+    flint=lambda y, x: c_function("arb_atan2", 2, "atan2")(y, x) + raw(MUL, (ZERO, y + x)),  # nan if one is
     cut=lambda y, x: y, pieces=lambda y, x: _angle(y, x),
 )  # fmt: skip
 

@@ -24,7 +24,7 @@ from functools import lru_cache
 from symdiff import ir
 from symdiff.errors import SymdiffError
 from symdiff.interpret import Answer, Certified, ulp_error
-from symdiff.ir import ABS, POW, VAR, Expr
+from symdiff.ir import ABS, MUL, POW, VAR, Expr
 from symdiff.ir.functions import FILLED, SLOPES
 from symdiff.passes.analysis.bottlenecks import Ways, is_small
 from symdiff.passes.analysis.roots import loci, rational_roots
@@ -33,7 +33,7 @@ from symdiff.passes.analysis.zeros import zero_sets
 from symdiff.passes.complete.taylor import WORK, is_taylor
 from symdiff.passes.guards.notes import Place, Solved
 from symdiff.passes.guards.regions import Piece
-from symdiff.passes.guards.shape import POINT, Part
+from symdiff.passes.guards.shape import POINT, TINY, Part
 from symdiff.series import Germs, OutOfBudget
 
 QUANTITY = ir.var("the guarded quantity")
@@ -103,9 +103,15 @@ def verdict(
         }
         if part.is_partial and names:
             return None  # other conditions may hold at other points of parameters
-        one = _judged(ir.substitute(form.sides, names), form.piece, form.above, clamped)
+        band = form.piece.low != form.piece.high and bool(names)
+        piece = _middle(form.piece, form.above) if band else form.piece
+        if piece is None:
+            return None
+        one = _judged(ir.substitute(form.sides, names), piece, form.above, clamped)
         if one is None or ((form.is_loose or one.is_regular) and not one.right):
             return None
+        if (band or form.is_band) and one.right:
+            return None  # other variables may be large, so that it is not right in all of the band
         found.append(form.named(one))
     return min(found, key=lambda v: v.right) if found else None
 
@@ -120,6 +126,7 @@ class _Form:
     value: Expr | None = None
     above: bool = False  # never negative
     is_loose: bool = False  # parameters are not independent of the quantity
+    is_band: bool = False  # of which this is the middle
 
     def named(self, v: Verdict) -> Verdict:
         ((_, q),) = v.where
@@ -160,17 +167,43 @@ def _forms(part: Part, small: Expr, other: Expr, signs: Signs) -> Iterator[_Form
             yield _Form(made, piece, u, None, True)
             return
     if piece.low != piece.high:
+        root, power = _even_root(u)
+        if root is not None and (root.op is VAR or ways.all_pass(root, own)):
+            reach = Fraction(float(piece.high) ** (1 / power))
+            made = ir.substitute((small, other), {root: QUANTITY})
+            yield _Form(made, Piece(-reach, reach), root)
+            return
+    band = piece.low != piece.high
+    if not _is_simple(u) or (middle := _middle(piece, signs.nonnegative(u))) is None:
         return
-    if not _is_simple(u):
-        return
-    for solution in zero_sets(ir.sub(u, ir.const(Fraction(piece.low)))):
+    for solution in zero_sets(ir.sub(u, ir.const(Fraction(middle.low)))):
         if len(solution) != 1:
+            if band:
+                return
             made = ir.substitute((small, other), {u: QUANTITY})
             if made[1] is not other:
                 yield _Form(made, piece, u, None, signs.nonnegative(u), True)
             return
         ((v, value),) = solution.items()
-        yield _Form(ir.substitute((small, other), {v: value + QUANTITY}), POINT, v, value)
+        made = ir.substitute((small, other), {v: value + QUANTITY})
+        yield _Form(made, POINT, v, value, is_band=band)
+
+
+def _middle(piece: Piece, above: bool) -> Piece | None:
+    """The middle of a thin interval, or what is no interval but a point."""
+    low, high = Fraction(piece.low), Fraction(piece.high)
+    if high - low > 2 * TINY:
+        return None
+    at = low if above and not low else (low + high) / 2
+    return Piece(at, at, (True, True))
+
+
+def _even_root(u: Expr) -> tuple[Expr | None, int]:
+    """What an even power is the power of, and its exponent; None for other quantities."""
+    if u.op is MUL and u.args[0] is u.args[1]:
+        return u.args[0], 2
+    power = ir.integer(u.args[1]) if u.op is POW else None
+    return (u.args[0], power) if power and power > 0 and power % 2 == 0 else (None, 1)
 
 
 def _is_simple(u: Expr) -> bool:

@@ -24,6 +24,7 @@ from symdiff.interpret.loops import Precise, run
 from symdiff.ir.functions.marks import DETACHED
 from symdiff.ir.loop_program import LoopProgram, expressions_in
 from symdiff.ir.plain import as_ball, is_plain_op
+from symdiff.passes.guards.proof import NARROW
 from symdiff.pipeline.loops import real_names
 from symdiff.pipeline.validation.enclosures import rounding
 from symdiff.pipeline.validation.firstcall import SLACK
@@ -43,8 +44,6 @@ OPERATIONS, FULL = 12_000, 40
 """Operations of the slow reference for one kernel; how many times as many for all of them."""
 NEAR_SINGLE = 2.0**-10
 """The same in shorter formats."""
-GUARDED = 1e-3
-"""What is not larger may be a band around a singularity, in which differences are those of the guard."""
 SIZES = (6, 4, 3, 2)
 KINDS = ("gradient", "jacobian", "value_and_gradient")
 
@@ -54,8 +53,9 @@ class _Spent(Exception):  # noqa: N818
 
 
 class _Counting(Precise):
-    """Arithmetic with a budget, which sees whether a guard may act: whether small numbers are compared, or
-    numbers are equal. Decisions are those of the nearest doubles: arguments that are moved by less decide alike."""
+    """Arithmetic with a budget, which sees whether a guard may act, whose differences are its own: whether small
+    numbers are compared, or numbers are equal. Decisions are those of the nearest doubles: arguments that are moved
+    by less decide alike."""
 
     def __init__(self, left: int) -> None:
         super().__init__(BITS)
@@ -71,7 +71,7 @@ class _Counting(Precise):
         if op is ir.EQ:
             self.guarded = self.guarded or bool(found)
         elif op in (ir.LT, ir.LE):
-            self.guarded = self.guarded or all(bool(abs(a) <= GUARDED) for a in args)
+            self.guarded = self.guarded or all(bool(abs(a) <= NARROW) for a in args)
         return found
 
     def plainly(self, value: Any) -> Any:

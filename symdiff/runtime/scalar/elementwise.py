@@ -22,7 +22,7 @@ from symdiff.codegen.llvm import jit, tiers
 from symdiff.codegen.llvm.array_loop import BLOCK, EXACT, JOB
 from symdiff.codegen.llvm.entry.elementwise import SMALLEST_ALIGNED
 from symdiff.codegen.llvm.nontemporal import MOST, PLAIN, SHIFTED, WHOLE, granule
-from symdiff.errors import SymdiffError
+from symdiff.errors import SymdiffError, UnsupportedError
 from symdiff.runtime import threads
 from symdiff.runtime.scalar.compiled import Body
 
@@ -36,6 +36,10 @@ STREAMED = 32 << 20
 
 class ArgumentError(SymdiffError, TypeError):
     """An argument whose type is not real floating-point, or that does not fit."""
+
+
+class ObjectError(ArgumentError, UnsupportedError):
+    """An argument that is no number and no array; the function may be run by values."""
 
 
 class ShapeError(SymdiffError, ValueError):
@@ -73,9 +77,8 @@ def plain(name: str, value: Any) -> Any:
         hint = f'make it static: annotate it, {name}: str, or static="{name}"'
     if isinstance(value, np.ma.MaskedArray):
         hint = f"its mask would be lost: pass {name}.filled(...), or the mask as an argument"
-    raise ArgumentError(
-        f"argument {name} is a {called}, which symdiff does not compute with", hint=hint
-    )
+    error = ArgumentError if hasattr(kind, "__array__") else ObjectError
+    raise error(f"argument {name} is a {called}, which symdiff does not compute with", hint=hint)
 
 
 def must_lie_by_rows(names: Sequence[str], values: Sequence[Any]) -> None:
