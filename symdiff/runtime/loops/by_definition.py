@@ -185,7 +185,7 @@ class Points:
         program = self.captured
         own, more = values[: len(program.params)], values[len(program.params) :]
         names, outputs = unrolled(program, _sizes(program, own), own, TRIED)
-        roots = _roots(outputs)
+        roots = _elements_of(outputs)
         if not all(isinstance(e, Expr) for e in roots):
             return None
         rows = terms(
@@ -213,7 +213,8 @@ class Points:
 
         def sought() -> tuple[Expr]:
             every = [t for r in rows for t in r.flat]
-            found = special_points([*names, *weights], len(names), roots, every, formulas)
+            exact, own_names = _roots(outputs), [*names, *weights]
+            found = special_points(own_names, len(names), exact, every, formulas)
             return (found.condition,)
 
         assert self.compiled is not None
@@ -286,11 +287,15 @@ def _finitely(e: Expr) -> Expr:
     return ir.and_(e, ir.not_(ir.eq(ir.abs_(e.args[0]), ir.INF)))
 
 
+def _elements_of(outputs: Sequence[Any]) -> list[Any]:
+    return [e for row in outputs for e in np.asarray(row, object).flat]
+
+
 def _roots(outputs: Sequence[Any]) -> list[Any]:
     """The formulas of the elements, whose literals are those of the kernel."""
     from symdiff.passes.cancel.literals import exact_literals
 
-    roots = [e for row in outputs for e in np.asarray(row, object).flat]
+    roots = _elements_of(outputs)
     if all(isinstance(e, Expr) for e in roots) and ir.has_at_most(TRIED, roots):
         return list(exact_literals(tuple(roots))[0])
     return roots
