@@ -27,9 +27,10 @@ OWN: dict[str, Own] = {
     "passes/cancel/branch_sides": ("branch_sides", "branches_that_meet"),
     "passes/cancel/signsquares": ("signsquares", "kinks"),
     "passes/complete": (
-        "complete bands regroup surfaces closed_forms pinned_forms branched_forms powers",
+        "complete bands regroup surfaces closed_forms pinned_forms branched_forms corners powers",
         "complete surfaces removable",
     ),
+    "passes/complete/powers": ("corners", "powers_at_zero"),
     "passes/complete/taylor": ("guards", "guards first_terms"),
     "passes/analysis": (
         "assume complete guards error_test overflow cancel",

@@ -41,7 +41,7 @@ from symdiff.errors import ParseError, SymdiffError
 from symdiff.ir import loop_program as loops
 from symdiff.ir.loop_program import ARRAY, INDEX, LoopProgram, Type
 from symdiff.ir.nodes import BOOL, CONST, MAKERS, VAR, Expr, Op, const, op_named, raw, topological
-from symdiff.ir.program import Made, OptimizedProgram, Program
+from symdiff.ir.program import Corner, Made, OptimizedProgram, Program
 from symdiff.process.lazy_modules import Later
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ PROGRAMS: dict[str, type] = {
     "program": Program, "loop_program": LoopProgram, "optimized": OptimizedProgram,
 }  # fmt: skip
 STATEMENTS = {c.__name__.lower(): c for c in get_args(loops.Statement)}
-_PARTS: tuple[type, ...] = (loops.Carried, loops.Save, loops.Restore, loops.Parameter)
+_PARTS: tuple[type, ...] = (loops.Carried, loops.Save, loops.Restore, loops.Parameter, Corner)
 PARTS: dict[str, type] = {c.__name__.lower(): c for c in _PARTS}
 """Records that have lines of their own inside of others."""
 RECORDS = PROGRAMS | STATEMENTS | PARTS
@@ -239,7 +239,7 @@ class _Printer:
 
 
 def _has_nodes(hint: Any) -> bool:
-    return hint is Expr or any(map(_has_nodes, get_args(hint)))
+    return hint is Expr or hint is Corner or any(map(_has_nodes, get_args(hint)))
 
 
 def _roots(value: Any) -> list[Expr]:

@@ -11,11 +11,11 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from symdiff.errors import Location, SymdiffError
-from symdiff.ir import FALSE, Expr, topological
+from symdiff.ir import FALSE, Expr, topological, where
 from symdiff.ir.complex_values import PAIRS
 from symdiff.ir.loop_program import Stretches
 from symdiff.process.lazy_modules import Later
@@ -148,6 +148,15 @@ def holding(tree: Tree, parts: Iterable[Any]) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
+class Corner:
+    """An output whose value differs from its formula at a point: its index, condition and value."""
+
+    output: int
+    condition: Expr
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """One function, specialised on its static arguments.
 
@@ -165,6 +174,7 @@ class Program:
     taken : how it takes arrays, in words.
     kinds : the kind of each output in Python: "f" for a float, "i" for an int, "b" for a truth
         value; empty if all are floats.
+    corners : where outputs have other values than their formulas, which are undefined there.
     of_python : whether it holds for Python's numbers only: NumPy adds truth values otherwise.
     slopes : the zeros at which signs from slopes of absolute values jump: these have sides, as have
         the derivatives that contain them; signs that a user wrote are steps.
@@ -184,6 +194,7 @@ class Program:
     stretches: Stretches = field(default=Stretches(), compare=False)
     taken: str = field(default="", compare=False)
     kinds: tuple[str, ...] = ()
+    corners: tuple[Corner, ...] = ()
     slopes: tuple[Expr, ...] = ()
     of_derivatives: bool = False
     of_python: bool = field(default=False, compare=False)
@@ -215,6 +226,16 @@ class Program:
         """The place in the source of the node, or of the nearest node below it."""
         below = (e, *reversed(topological((e,))))
         return next((self.locations[n] for n in below if n in self.locations), None)
+
+
+def with_corners(program: Program, joined: Callable[[Expr, Expr, Expr], Expr] = where) -> Program:
+    """The program with the values at its corners in its outputs, put there by `joined`."""
+    if not program.corners:
+        return program
+    outputs = list(program.outputs)
+    for c in program.corners:
+        outputs[c.output] = joined(c.condition, c.value, outputs[c.output])
+    return replace(program, outputs=tuple(outputs), corners=())
 
 
 @dataclass(frozen=True, slots=True)

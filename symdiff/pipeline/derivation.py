@@ -14,9 +14,10 @@ from typing import Any
 from symdiff.errors import SizesDecideError, SymdiffError, UnsupportedError
 from symdiff.frontend import Captures, Parameters, Shapes, must_not_follow
 from symdiff.ir import ZERO, Expr, encode
+from symdiff.ir.functions import pinned
 from symdiff.ir.loop_program import INTEGER, LoopProgram, Stretches
 from symdiff.ir.plain import are_builtin
-from symdiff.ir.program import OptimizedProgram, Program
+from symdiff.ir.program import OptimizedProgram, Program, with_corners
 from symdiff.ir.verify.loops import faults
 from symdiff.pipeline import guard_messages
 from symdiff.pipeline.argument_shapes import (
@@ -429,10 +430,11 @@ class Source:
         return found[1]
 
     def inlined(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Any:
-        """The same, to be called in another function."""
+        """The same, to be called in another function: values at corners are those of a point."""
         if shapes is not None and any(s[1] == "w" for s in shapes.values()):
             must_not_follow()
-        return self.program(static, shapes)
+        found = self.program(static, shapes)
+        return with_corners(found, pinned) if isinstance(found, Program) else found
 
     def _derived(self, program: Any) -> Any:
         """A captured program after the steps of the path."""

@@ -10,6 +10,7 @@ a raw program and returns the program of what its name says, ready to be emitted
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -21,7 +22,7 @@ from symdiff.ir.functions import domain as domain_of
 from symdiff.ir.names import untaken
 from symdiff.ir.pass_lists import Log, Pass, Stage, run, switches, through, watch
 from symdiff.ir.plain import exactly
-from symdiff.ir.program import OptimizedProgram, Program, Tree, needs_one_value
+from symdiff.ir.program import OptimizedProgram, Program, Tree, needs_one_value, with_corners
 from symdiff.loops.trees import joined, of_gradient, of_jacobian
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.analysis.signs import Signs, assume
@@ -38,6 +39,7 @@ from symdiff.passes.complete.complete import (
     pinned_forms,
 )
 from symdiff.passes.complete.indeterminate import indeterminate_powers
+from symdiff.passes.complete.powers import corners
 from symdiff.passes.differentiate import gradient as reverse
 from symdiff.passes.differentiate import pullback, pushforward
 from symdiff.passes.guards.guards import guards
@@ -87,6 +89,7 @@ class Notes:
 def optimized(program: Program, notes: Notes | None = None) -> OptimizedProgram:
     """The last steps, when nothing is to be differentiated any more."""
     notes = notes or Notes()
+    program = with_corners(program)
     last = through(FINISH, program, notes, notes.without, notes.log)
     return OptimizedProgram(
         program.name, program.params, program.tree, last.outputs, pinned_forms(program.outputs)
@@ -175,10 +178,12 @@ def gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -
     return _slopes(simplified(_scalar(program, "grad"), notes), wrt, notes)
 
 
-def _slopes(base: Program, wrt: Sequence[str], notes: Notes) -> Program:
+def _slopes(base: Program, wrt: Sequence[str], notes: Notes, last: bool = True) -> Program:
     tree = of_gradient(len(wrt))
     variables = _vars(wrt)
-    return _derived(base, tree, lambda values: reverse(values[0], variables), notes)
+    slopes = lambda values: reverse(values[0], variables)
+    by = tuple((v,) for v in variables)
+    return _derived(base, tree, slopes, notes, by, last=last)
 
 
 def _derived(
@@ -186,15 +191,25 @@ def _derived(
     tree: Tree,
     slopes: Callable[[tuple[Expr, ...]], Sequence[Expr]],
     notes: Notes,
+    by: Sequence[tuple[Expr, ...]] = (),
     values: Program | None = None,
+    last: bool = True,
+    whole: Callable[[tuple[Expr, ...]], Sequence[Expr]] | None = None,
 ) -> Program:
     """The program of derivatives, simplified; of those of the values, if these are not the base.
-    `slopes` makes them of the base's outputs."""
+    Powers have their values at 0 in the last derivatives that are taken.
+
+    Parameters
+    ----------
+    slopes : makes them of the base's outputs.
+    by : for each, by which variables of the values it is taken; () if that is not said.
+    whole : makes them of the values' outputs, or of others; None: as `slopes`.
+    """
     of = (values or base).outputs
     known = {place(u)[0] for u in base.slopes}
     steps = steps_of(of, known)
-    p = replace(base, tree=tree, slopes=slopes_of(of, steps, base.slopes))
-    what = Derivation(notes, base, slopes, steps)
+    p = replace(base, tree=tree, corners=(), slopes=slopes_of(of, steps, base.slopes))
+    what = Derivation(notes, base, of, slopes, steps, by, last, whole or slopes)
     return through(DERIVE, p, what, notes.without, notes.log)
 
 
@@ -205,14 +220,29 @@ class Derivation:
     Attributes
     ----------
     base : what is differentiated.
-    slopes : makes the derivatives of the base's outputs.
+    of : the outputs of the values.
+    slopes, whole : make the derivatives of the base's outputs, and of those of the values.
     steps : signs that are no slopes of kinks.
+    by : for each output, by which variables of the values it is taken; () if that is not said.
+    last : whether no further derivatives are taken.
     """
 
     notes: Notes
     base: Program
+    of: tuple[Expr, ...]
     slopes: Callable[[tuple[Expr, ...]], Sequence[Expr]]
     steps: Any
+    by: Sequence[tuple[Expr, ...]]
+    last: bool
+    whole: Callable[[tuple[Expr, ...]], Sequence[Expr]]
+
+
+def _cornered(p: Program, what: Derivation) -> Program:
+    """The program with the values that powers have at 0."""
+    if not what.by or not what.last:
+        return p
+    facts = what.base.assumptions
+    return replace(p, corners=tuple(corners(p.outputs, what.by, what.of, what.whole, facts)))
 
 
 def value_and_gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
@@ -231,7 +261,8 @@ def jacobian(program: Program, wrt: Sequence[str], notes: Notes | None = None) -
     def rows(values: tuple[Expr, ...]) -> list[Expr]:
         return [d for output in values for d in reverse(output, variables)]
 
-    return _derived(base, of_jacobian(base.tree, len(wrt)), rows, notes)
+    by = [(v,) for _ in base.outputs for v in variables]
+    return _derived(base, of_jacobian(base.tree, len(wrt)), rows, notes, by)
 
 
 def hessian(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
@@ -239,7 +270,7 @@ def hessian(program: Program, wrt: Sequence[str], notes: Notes | None = None) ->
     notes = notes or Notes()
     base = simplified(_scalar(program, "hessian"), notes)
     variables = _vars(wrt)
-    slopes, n = _slopes(base, wrt, notes), len(variables)
+    slopes, n = _slopes(base, wrt, notes, last=False), len(variables)
 
     def bent(values: Sequence[Expr]) -> list[Expr]:
         entries: dict[tuple[int, int], Expr] = {}
@@ -248,7 +279,10 @@ def hessian(program: Program, wrt: Sequence[str], notes: Notes | None = None) ->
             entries.update({(i, j): d for i, d in enumerate(column, start=j)})
         return [entries[max(i, j), min(i, j)] for i in range(n) for j in range(n)]
 
-    return _derived(slopes, of_jacobian(of_gradient(n), n), bent, notes, base)
+    by = list(itertools.product(variables, repeat=2))
+    whole = lambda values: bent(reverse(values[0], variables))
+    tree = of_jacobian(of_gradient(n), n)
+    return _derived(slopes, tree, bent, notes, by, base, whole=whole)
 
 
 def derivative(program: Program, names: Sequence[str], notes: Notes | None = None) -> Program:
@@ -256,8 +290,17 @@ def derivative(program: Program, names: Sequence[str], notes: Notes | None = Non
     notes = notes or Notes()
     values = simplified(program, notes)
     result = values
-    for v in _vars(names):
-        result = _pushed(result, {v: ir.ONE}, notes, None if result is values else values)
+    variables = _vars(names)
+
+    def whole(outputs: Sequence[Expr]) -> Sequence[Expr]:
+        for v in variables:
+            outputs = pushforward(outputs, {v: ir.ONE})
+        return outputs
+
+    by = [tuple(variables) for _ in values.outputs]
+    for k, v in enumerate(variables, start=1):
+        above, last = None if result is values else values, k == len(names)
+        result = _pushed(result, {v: ir.ONE}, notes, by, above, last, whole)
     return replace(result, domain=())
 
 
@@ -265,10 +308,14 @@ def _pushed(
     base: Program,
     seeds: dict[Expr, Expr],
     notes: Notes,
+    by: Sequence[tuple[Expr, ...]] = (),
     values: Program | None = None,
+    last: bool = True,
+    whole: Callable[[tuple[Expr, ...]], Sequence[Expr]] | None = None,
 ) -> Program:
     """The tangents of all outputs."""
-    return _derived(base, base.tree, lambda outputs: pushforward(outputs, seeds), notes, values)
+    tangents = lambda outputs: pushforward(outputs, seeds)
+    return _derived(base, base.tree, tangents, notes, by, values, last, whole)
 
 
 def jvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
@@ -298,7 +345,7 @@ def hvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Pro
     base = simplified(_scalar(program, "hvp"), notes)
     names = tangent_names(program, wrt)
     seeds = {ir.var(v): ir.var(t) for v, t in zip(wrt, names, strict=True)}
-    product = _pushed(_slopes(base, wrt, notes), seeds, notes, values=base)
+    product = _pushed(_slopes(base, wrt, notes, last=False), seeds, notes, values=base)
     return replace(product, params=(*program.params, *names))
 
 
@@ -395,7 +442,10 @@ def _scalar(program: Program, what: str) -> Program:
 def _joined(first: Program, second: Program) -> Program:
     """Both programs' outputs as a pair."""
     tree = joined(first.tree, len(first.outputs), second.tree)
-    return replace(first, outputs=(*first.outputs, *second.outputs), tree=tree, domain=())
+    outputs, n = (*first.outputs, *second.outputs), len(first.outputs)
+    after = tuple(replace(c, output=c.output + n) for c in second.corners)
+    corners = (*first.corners, *after)
+    return replace(first, outputs=outputs, tree=tree, domain=(), corners=corners)
 
 
 # ------------------------------------------------------------------- the lists of passes
@@ -436,6 +486,10 @@ DERIVE: tuple[Pass[Program, Derivation], ...] = (
     Pass(
         "cancel", lambda p, what: _with(p, cancel(p.outputs, what.notes.cancel)), "a valid program",
         "the same values; no common factors in quotients", suspicion=1,
+    ),
+    Pass(
+        "corners", lambda p, what: _cornered(p, what), "derivatives that are not taken again",
+        "corners where formulas of powers at 0 are undefined", stage="complete", suspicion=3,
     ),
 )  # fmt: skip
 """What makes derivatives of a simplified program."""

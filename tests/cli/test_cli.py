@@ -175,7 +175,7 @@ def test_long_derivatives_name_their_shared_parts() -> None:
         (
             ["show", "x", "--stage", "zork"],
             "there is no stage 'zork'\nhint: the stages are capture, assume, guards, cancel-value, "
-            "stabilise-value, complete, differentiate, signsquares, cancel, bands, powers, "
+            "stabilise-value, complete, differentiate, signsquares, cancel, corners, bands, powers, "
             "stabilise, emit\n",
         ),
         (
@@ -305,8 +305,8 @@ def test_show() -> None:
     headings = [line for line in everything.splitlines() if line.startswith("# ")]
     assert headings == [
         "# capture", "# assume", "# guards", "# cancel-value", "# stabilise-value", "# complete",
-        "# differentiate", "# signsquares", "# cancel", "# differentiate",
-        "# signsquares", "# cancel", "# bands", "# powers", "# stabilise", "# emit",
+        "# differentiate", "# signsquares", "# cancel", "# corners", "# differentiate",
+        "# signsquares", "# cancel", "# corners", "# bands", "# powers", "# stabilise", "# emit",
     ]  # fmt: skip
     assert everything.rstrip().splitlines()[-1].startswith("    return ")
 

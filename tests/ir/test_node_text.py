@@ -18,7 +18,7 @@ from symdiff.frontend import capture
 from symdiff.ir.loop_program import Build, LoopProgram, Type, array, index, load
 from symdiff.ir.node_text import parse_program, program_text
 from symdiff.ir.plain import plain
-from symdiff.ir.program import Made, OptimizedProgram, Program
+from symdiff.ir.program import Corner, Made, OptimizedProgram, Program
 from symdiff.pipeline import scalar
 from symdiff.pipeline.derivation import pipeline_of
 from tests import array_corpus, corpus, traced_corpus
@@ -171,7 +171,7 @@ def test_arrays_and_how_results_nest_parse_back():
 def test_fields_of_programs_parse_back():
     inside = ir.le(ir.ZERO, x)
     p = Program("f", ("x",), (plain(ir.DIV, x, ir.const(3)),), domain=(inside,), slopes=(x - 1,))
-    p = replace(p, assumptions=(ir.lt(x, y),))
+    p = replace(p, corners=(Corner(0, ir.eq(x, ir.ZERO), ir.NAN),), assumptions=(ir.lt(x, y),))
     assert_round_trip(p)
     assert_round_trip(OptimizedProgram("f", ("x",), 0, (x,), (x + 1,), special=inside))
 

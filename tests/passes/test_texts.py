@@ -130,7 +130,10 @@ def derivation(values: Program) -> scalar.Derivation:
     variables = [var(p) for p in values.params]
     slopes = lambda outputs: gradient(outputs[0], variables)
     steps = steps_of(values.outputs, {place(u)[0] for u in values.slopes})
-    return scalar.Derivation(scalar.Notes(), values, slopes, steps)
+    by = tuple((v,) for v in variables)
+    return scalar.Derivation(
+        scalar.Notes(), values, values.outputs, slopes, steps, by, True, slopes
+    )
 
 
 def parsed(text: str) -> Any:

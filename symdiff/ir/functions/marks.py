@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from symdiff.ir import (
+    AND,
     CONST,
     HALF,
     NAN,
     ONE,
     ZERO,
+    Expr,
     Op,
+    abs_,
     const,
     div,
     eq,
@@ -62,6 +65,18 @@ PINNED: Op = Op(
 )  # fmt: skip
 """A formula with the value that it is given where h = 0. That is the value of a point: no
 branch, which would count near it as well; made by `passes.complete.removable`."""
+
+
+def pinned(condition: Expr, value: Expr, closed: Expr) -> Expr:
+    """A formula with a given value where all of several equations hold."""
+    distance, equations = ZERO, [condition]
+    while equations:
+        e = equations.pop()
+        if e.op is AND:
+            equations += e.args
+        else:
+            distance = distance + abs_(e.args[0] - e.args[1])
+    return PINNED(distance, value, closed)
 
 
 WITHIN: Op = Op(

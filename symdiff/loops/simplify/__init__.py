@@ -13,6 +13,7 @@
 `repeated`           what several statements compute, computed once
 `deltas`             sums over Kronecker deltas
 `only_where_read`    values that only one branch reads
+`through`            singularities behind arrays of intermediate results
 `running_norms`      roots of sums of squares that loops add up
 `norm_slopes`        slopes of norms that are differentiated again
 `undefined_ties`     slopes at ties, where slopes are multiplied

@@ -49,6 +49,7 @@ from symdiff.loops.simplify.rows_together import rows_together
 from symdiff.loops.simplify.running_norms import marked
 from symdiff.loops.simplify.scaled_sums import scaled_exponentials
 from symdiff.loops.simplify.tabulate import gathered
+from symdiff.loops.simplify.through import looked_through
 from symdiff.loops.simplify.vanishing import Vanishing
 from symdiff.passes.accuracy.absent_terms import with_gaps, without_absent
 from symdiff.passes.accuracy.one_signed import Signed, never_negative
@@ -331,6 +332,10 @@ EARLY: tuple[Pass[Code, Around], ...] = (
     Pass(
         "exponents", lambda p, around: scaled_exponentials(*p, around.names, _early), _BEFORE,
         "sums of exponentials in logarithms and quotients are scaled", suspicion=1,
+    ),
+    Pass(
+        "through", lambda p, _: looked_through(*p, _early), _BEFORE,
+        "singularities behind elements of arrays are in sight", suspicion=1,
     ),
     Pass(
         "formulas", lambda p, _: _with_passes(*p, _early), _BEFORE,

@@ -7,5 +7,6 @@
 `regroup`       factors of one quantity come together
 `bands`         series in a band around a point, instead of a closed form that loses digits
 `indeterminate` powers that are undefined, but not in IEEE arithmetic
+`powers`        derivatives of powers where the base is 0
 `taylor`        whether a formula is the first terms of another's series
 """

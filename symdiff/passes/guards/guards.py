@@ -19,7 +19,7 @@ from collections.abc import Container, Iterable, Iterator
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.ir import DIV, FALSE, TRUE, WHERE, Expr
+from symdiff.ir import ADD, DIV, FALSE, NEG, SUB, TRUE, WHERE, Expr
 from symdiff.ir.functions import EXTENDED, EXTREMES, FILLED
 from symdiff.ir.plain import conditions_exactly, exactly
 from symdiff.passes.analysis.bottlenecks import is_small
@@ -191,6 +191,8 @@ class _Repairs:
             bounded = [point._replace(piece=Piece(Fraction(0), size, (True, False)))]
         else:
             bounded = [p for p in parts_of(clamp.condition, self.signs) if p.quantity is not None]
+        if m.op is WHERE and not bounded:
+            return outputs  # the branch of a half line
         for e, other in _freed(outputs, m, clamp):
             small = ir.substitute((e,), {m: clamp.inside})[0]
             v = self._ask(bounded[0], small, other, True) if len(bounded) == 1 else None
@@ -216,6 +218,7 @@ def _freed(outputs: tuple[Expr, ...], m: Expr, clamp: Clamp) -> Iterator[tuple[E
     """The nodes above a clamp that may be singular without it, children first, each without it."""
     free: dict[Expr, Expr] = {m: clamp.plain}
     singular: set[Expr] = set()
+    asked = 0
     for e in ir.topological(outputs):
         if e is m or not any(a in free for a in e.args) or e.op.boolean or e.op is WHERE:
             continue
@@ -225,7 +228,10 @@ def _freed(outputs: tuple[Expr, ...], m: Expr, clamp: Clamp) -> Iterator[tuple[E
             other = FILLED(other, parts[1])  # x/max(x, eps) is 1, but not near 0
         if any(a in singular for a in e.args) or next(loci(other), None) is not None:
             singular.add(e)
-            if len(singular) > MAX_ANCESTORS or not is_small((other,)):
+            if e.op in (ADD, SUB, NEG) and sum(a in free for a in e.args) == 1:
+                continue  # it has a limit where its term has
+            asked += 1
+            if asked > MAX_ANCESTORS or not is_small((other,)):
                 return
             yield e, other
 

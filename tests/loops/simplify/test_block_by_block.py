@@ -184,7 +184,7 @@ def test_values_do_not_depend_on_a_pass_that_may_be_switched_off(name: str) -> N
 
 UNSEEN = (
     "absent_terms", "copies", "deltas", "exponents", "only_where_read", "repeated",
-    "running_norms", "slopes",
+    "running_norms", "slopes", "through",
 )  # fmt: skip
 """Passes that these programs do not call for; `tests/passes/text` has programs that do."""
 
