@@ -33,6 +33,7 @@ from symdiff.passes.guards.proof import Verdict, verdict
 from symdiff.passes.guards.regions import Piece
 from symdiff.passes.guards.shape import (
     POINT,
+    TINY,
     Part,
     branch_of,
     domain,
@@ -191,7 +192,7 @@ class _Repairs:
             bounded = [point._replace(piece=Piece(Fraction(0), size, (True, False)))]
         else:
             bounded = [p for p in parts_of(clamp.condition, self.signs) if p.quantity is not None]
-        if m.op is WHERE and not bounded:
+        if m.op is WHERE and not bounded and not 0 < clamp.epsilon <= TINY:
             return outputs  # the branch of a half line
         for e, other in _freed(outputs, m, clamp):
             small = ir.substitute((e,), {m: clamp.inside})[0]
