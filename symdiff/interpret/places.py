@@ -17,15 +17,13 @@ from collections.abc import Iterator, Sequence, Set
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.interpret.lines import is_size, is_step, small_offset, zeros_of
+from symdiff.interpret.lines import THIN, is_size, is_step, small_offset, zeros_of
 from symdiff.interpret.meeting_places import Place
 from symdiff.interpret.secants import RATIONAL
 from symdiff.ir import EQ, FALSE, LE, LT, SIGN, WHERE, ZERO, Expr, and_, not_, or_, topological
 from symdiff.ir.functions import ACOS, ASIN, ATAN, ATAN2, HYPOT, LOG
 from symdiff.ir.plain import exactly
 
-WIDEST = 1e-3
-"""The largest width of a thin band, in the compared quantity."""
 LOGIC = (ir.AND, ir.OR, ir.NOT)
 """The operations that combine comparisons to conditions."""
 LITTLE = 1e-9
@@ -76,12 +74,12 @@ def _point(c: Expr, at: Expr, tolerances: Set[Expr]) -> Place | None:
     for u, bound, inside in ((a, b, c), (b, a, not_(c))):
         (size,), q = exactly((u,)), ir.rational(bound)
         if q is None and is_size(size) and _is_small(bound, tolerances):
-            return Place(and_(inside, ir.le(bound, WIDEST)), zeros_of(size), at, (c,))
-        if q is not None and 0 <= q <= WIDEST and is_size(size):
+            return Place(and_(inside, ir.le(bound, THIN)), zeros_of(size), at, (c,))
+        if q is not None and 0 <= q <= THIN and is_size(size):
             return Place(inside if q else ir.eq(u, ZERO), zeros_of(size), at, (c,))
         offset = small_offset(bound)
         if q is None and {*ir.variables((bound,))} <= tolerances != set():
-            near = and_(ir.le(ir.abs_(u), ir.abs_(bound)), ir.le(ir.abs_(bound), WIDEST))
+            near = and_(ir.le(ir.abs_(u), ir.abs_(bound)), ir.le(ir.abs_(bound), THIN))
             return Place(near, zeros_of(size), at, (c,))
         if offset is not None:
             (d,) = exactly((u - offset[0],))
@@ -100,7 +98,7 @@ def _is_small(bound: Expr, tolerances: Set[Expr]) -> bool:
     """Whether a computed bound may be that of a thin band: it is made of tolerances, or has a small factor."""
     found = {*ir.variables((bound,))}
     return found <= tolerances or any(
-        0 < (ir.rational(n) or 0) <= WIDEST for n in topological((bound,))
+        0 < (ir.rational(n) or 0) <= THIN for n in topological((bound,))
     )
 
 
@@ -165,4 +163,4 @@ def _difference(a: Expr, b: Expr) -> Expr:
     return x if y is ZERO else y if x is ZERO else x - y
 
 
-__all__ = ["LITTLE", "WIDEST", "atoms_of", "bound_of", "places_of", "poles"]
+__all__ = ["LITTLE", "atoms_of", "bound_of", "places_of", "poles"]

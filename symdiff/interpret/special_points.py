@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from symdiff import ir
 from symdiff.interpret.lines import THIN, is_step
 from symdiff.interpret.meeting_places import SLOPED, Place, independent, pairs_of, several
-from symdiff.interpret.places import LITTLE, WIDEST, atoms_of, bound_of, places_of
+from symdiff.interpret.places import LITTLE, atoms_of, bound_of, places_of
 from symdiff.interpret.secants import value_at, values_at, zero_by
 from symdiff.interpret.terms import Term
 from symdiff.ir import EQ, FALSE, WHERE, Expr, and_, or_, topological
@@ -168,7 +168,7 @@ def _form(p: Place) -> Expr:
 def _is_clamp(e: Expr) -> bool:
     """Whether a node keeps a quantity away from 0, or near it."""
     bounds = map(ir.rational, e.args) if e.op in EXTREMES else ()
-    return any(q is not None and 0 < abs(q) <= WIDEST for q in bounds)
+    return any(q is not None and 0 < abs(q) <= THIN for q in bounds)
 
 
 def _is_curved(p: Place) -> bool:

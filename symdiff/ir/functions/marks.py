@@ -95,7 +95,7 @@ FILLED = Op(
     expand=lambda value, u: value, sympy=lambda sp, value, u: value,
 )  # fmt: skip
 """A value that was singular where u = 0 in the user's formula, though its own formula is not; made
-by `frontend.trace.poles`, for `passes.guards`."""
+by `frontend.trace.poles`, for `passes.guards` and the definition."""
 
 STEP: Op = Op(
     "step", 6,
