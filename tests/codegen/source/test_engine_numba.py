@@ -237,3 +237,20 @@ def test_kernels_that_numba_would_compile_for_long_are_refused() -> None:
         SymdiffError, match="lines as a kernel, which Numba takes too long to compile"
     ):
         g.grad(*args)
+
+
+def test_updates_in_a_row_share_what_they_do_not_change() -> None:
+    def f(x):  # type: ignore[no-untyped-def]
+        y = x.copy()
+        for i in range(1, len(x) - 1):
+            y[i] = y[i - 1] * y[i + 1] + x[i] * x[i + 1]
+            y[i + 1] = y[i - 1] * y[i + 1] + x[i] * x[i + 1] + y[i]
+        return np.sum(y)
+
+    x = np.array([0.5, 1.25, -0.75, 0.875, 1.125])  # all products of the sum are exact
+    g = symgrad(f, engine="numba")
+    assert g(x) == f(x)
+    assert g.source().count("x[i + 1]*x[i + 2]") == 1
+    steps = 2.0**-20 * np.eye(5)
+    slopes = [(f(x + h) - f(x - h)) * 2.0**19 for h in steps]
+    assert g.grad(x) == pytest.approx(slopes, rel=1e-9)
