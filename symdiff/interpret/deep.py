@@ -23,7 +23,7 @@ from symdiff.interpret.balls import Value
 from symdiff.interpret.flat import Tape
 from symdiff.ir import ABS, CONST, DIV, ONE, POW, Expr, Op
 from symdiff.ir.functions import COSH, ERF, ERFC, EXP, EXP2, EXPM1, SINH, TANH
-from symdiff.ir.identities import rewrite
+from symdiff.ir.identities import Form, rewrite
 
 ORDER: Mapping[Op, int] = {
     EXP: 1, EXP2: 1, EXPM1: 1, SINH: 1, COSH: 1, TANH: 1, ERF: 2, ERFC: 2,
@@ -50,7 +50,7 @@ def kept(e: Expr, args: tuple[Expr, ...]) -> Expr:
         if base.op is COSH:  # it overflows, its reciprocal does not
             small = EXP(-ABS(base.args[0]))
             return e.args[0] * ir.power(2 * small / (ONE + small * small), n)
-    found = rewrite(e)
+    found = rewrite(e, Form.STABLE)
     return found[0] if found is not None and found[1].name in KEPT else e
 
 

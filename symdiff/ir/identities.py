@@ -1,32 +1,42 @@
-"""Accurate forms: one table of identities, each an equality of real functions.
+"""Rules: one table of identities, each an equality of real functions, and one rewriter.
 
 A rule rewrites its left side to its right side wherever it occurs. The right
 side is defined wherever the left side is, and has the same value there; a test
-samples every rule because it is in the table. The forms are classical: see
+samples every rule because it is in the table. `Form` says what a rule serves. The stable forms are classical: see
 Higham, Accuracy and Stability of Numerical Algorithms (2002), chapter 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import Flag, auto
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.ir import ADD, MUL, SUB, ZERO, Expr
+from symdiff.ir import ADD, HALF, MUL, ONE, POW, SIGN, SUB, ZERO, Expr, raw
 from symdiff.ir.functions import (
+    ACOS,
+    ACOSH,
+    ASIN,
+    ASINH,
+    ATAN,
+    ATAN2,
+    ATANH,
     COS,
     COSH,
     ERF,
     ERFC,
     EXP,
     EXPM1,
+    HYPOT,
     LOG,
     LOG1P,
     LOGADDEXP,
     SIN,
     SINH,
     TANH,
+    UNIT,
     XLOG1PY,
     XLOGY,
 )
@@ -37,19 +47,32 @@ U, V, W = ir.var("?u"), ir.var("?v"), ir.var("?w")
 Bindings = dict[Expr, Expr]
 
 
+class Form(Flag):
+    """What a rule leads to."""
+
+    EARLY = auto()
+    """More digits, and better derivatives: before differentiation."""
+    STABLE = auto()
+    """More digits: in what is compiled."""
+    FAMILIAR = auto()
+    """Functions that people know: in what is printed, wherever it applies."""
+    SHORT = auto()
+    """A form that may be shorter: one candidate of what is printed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`before` becomes `after(bindings)`; None means that the rewrite is not worth it here.
+    """`before` becomes `after(bindings)`; None means that the rewrite is not worth it here, or that its
+    condition is not known to hold.
 
     `positive` names the unknowns that are positive where the left side is defined.
-    `early` rules also give better derivatives, and apply before differentiation.
     """
 
     name: str
     before: Expr
     after: Callable[[Bindings], Expr | None]
+    forms: Form = Form.STABLE
     positive: tuple[Expr, ...] = ()
-    early: bool = False
 
 
 def plain(after: Expr) -> Callable[[Bindings], Expr | None]:
@@ -125,13 +148,54 @@ def _expanded(op: ir.Op) -> Callable[[Bindings], Expr | None]:
     return lambda bound: expand(bound[U], bound[V])
 
 
+def _product_with_log(log: ir.Op, edge: int) -> Callable[[Bindings], Expr | None]:
+    """u*log(v), where the product has the same domain: u does not vanish where the
+    logarithm is undefined."""
+
+    def after(bound: Bindings) -> Expr | None:
+        u, v = bound[U], bound[V]
+        base = u.args[0] if u.op is POW else u
+        if u.op is POW and base is v and not edge:
+            return ir.mul(u, log(v))
+        if u.op.sign == "positive" or ir.rational(u):
+            return ir.mul(u, log(v))
+        return None
+
+    return after
+
+
+def _log_of_power(bound: Bindings) -> Expr | None:
+    """n*log(u) for log(u**n): u is positive, or n even."""
+    n = ir.rational(bound[V])
+    if n is None:
+        return None
+    inner = bound[U]
+    if n.denominator == 1 and n % 2 == 0:
+        inner = ir.abs_(inner)
+    return ir.mul(bound[V], LOG(inner))
+
+
+def _root_of(bound: Bindings) -> Expr | None:
+    """u**v for exp(v*log(u)), where that is undefined for u < 0 too."""
+    n = ir.rational(bound[V])
+    return ir.power(bound[U], n) if n is not None and n.denominator > 1 else None
+
+
+def _power_of_e(bound: Bindings) -> Expr | None:
+    """exp(u*v) for exp(u)**v, unless v is a number."""
+    return EXP(ir.mul(bound[U], bound[V])) if ir.rational(bound[V]) is None else None
+
+
+_EARLY = Form.EARLY | Form.STABLE
+_READ = Form.FAMILIAR | Form.SHORT
+
 RULES: tuple[Rule, ...] = (
-    Rule("log-exp-1", LOG(EXP(U) + 1), plain(LOGADDEXP(ZERO, U)), early=True),
-    Rule("log-exp", LOG(EXP(U) + EXP(V)), plain(LOGADDEXP(U, V)), early=True),
-    Rule("log-exp-3", LOG(EXP(U) + EXP(V) + EXP(W)), plain(LOGADDEXP(LOGADDEXP(U, V), W)), early=True),
-    Rule("log1p-exp", LOG1P(EXP(U)), plain(LOGADDEXP(ZERO, U)), early=True),
-    Rule("coth", COSH(U) / SINH(U), plain(1 / TANH(U)), early=True),
-    Rule("tanh", SINH(U) / COSH(U), plain(TANH(U)), early=True),
+    Rule("log-exp-1", LOG(EXP(U) + 1), plain(LOGADDEXP(ZERO, U)), _EARLY),
+    Rule("log-exp", LOG(EXP(U) + EXP(V)), plain(LOGADDEXP(U, V)), _EARLY),
+    Rule("log-exp-3", LOG(EXP(U) + EXP(V) + EXP(W)), plain(LOGADDEXP(LOGADDEXP(U, V), W)), _EARLY),
+    Rule("log1p-exp", LOG1P(EXP(U)), plain(LOGADDEXP(ZERO, U)), _EARLY),
+    Rule("coth", COSH(U) / SINH(U), plain(1 / TANH(U)), _EARLY),
+    Rule("tanh", SINH(U) / COSH(U), plain(TANH(U)), _EARLY),
     Rule("log1p", LOG(U + 1), plain(LOG1P(U))),
     Rule("log1m", LOG(1 - U), plain(LOG1P(-U))),
     Rule("logistic", EXP(U) / (EXP(U) + 1), plain(1 / (EXP(-U) + 1))),
@@ -143,9 +207,9 @@ RULES: tuple[Rule, ...] = (
     Rule("cos-1", COS(U) - 1, plain(-2 * SIN(U / 2) ** 2)),
     Rule("cosh-1", COSH(U) - 1, plain(2 * SINH(U / 2) ** 2)),
     Rule("1-cosh", 1 - COSH(U), plain(-2 * SINH(U / 2) ** 2)),
-    Rule("1-erf", 1 - ERF(U), plain(ERFC(U))),
+    Rule("1-erf", 1 - ERF(U), plain(ERFC(U)), Form.STABLE | Form.SHORT),
     Rule("1+erf", ERF(U) + 1, plain(ERFC(-U))),
-    Rule("1-erfc", 1 - ERFC(U), plain(ERF(U))),
+    Rule("1-erfc", 1 - ERFC(U), plain(ERF(U)), Form.STABLE | Form.SHORT),
     Rule("squares", U**2 - V**2, plain((U - V) * (U + V))),
     Rule("sqrt-sqrt", ir.sqrt(U) - ir.sqrt(V), _roots, positive=(U, V)),
     Rule("sqrt-c", ir.sqrt(U) - V, _root_less_constant),
@@ -154,21 +218,49 @@ RULES: tuple[Rule, ...] = (
     Rule("xlogy", XLOGY(U, V), _expanded(XLOGY)),
     Rule("xlog1py", XLOG1PY(U, V), _expanded(XLOG1PY)),
     Rule("1/u-1/v", 1 / U - 1 / V, _quotients),
+    Rule("log1p-as-log", LOG1P(U), plain(LOG(U + 1)), Form.FAMILIAR),
+    Rule("expm1-as-exp", EXPM1(U), plain(EXP(U) - 1), Form.FAMILIAR),
+    Rule("logaddexp-as-log", LOGADDEXP(U, V), plain(LOG(EXP(U) + EXP(V))), _READ),
+    Rule("unit", UNIT(U, V), lambda bound: ir.div(bound[U], bound[V]), Form.FAMILIAR),
+    Rule("atan2-as-atan", ATAN2(U, ONE), plain(ATAN(U)), Form.FAMILIAR),
+    Rule("1-square", raw(MUL, (U + 1, 1 - U)), plain(1 - U**2), Form.FAMILIAR),
+    Rule("power-of-e", raw(POW, (EXP(U), V)), _power_of_e, Form.FAMILIAR),
+    Rule("xlogy-of-power", XLOGY(U, V), _product_with_log(LOG, 0), _READ),
+    Rule("xlog1py-of-power", XLOG1PY(U, V), _product_with_log(LOG1P, -1), Form.SHORT),
+    Rule("exp-log", EXP(raw(MUL, (V, LOG(U)))), _root_of, Form.SHORT),
+    Rule("log-power", LOG(raw(POW, (U, V))), _log_of_power, Form.SHORT),
+    Rule("sign-times", raw(MUL, (U, SIGN(U))), plain(ir.abs_(U)), Form.SHORT),
+    Rule("abs-sign", raw(MUL, (ir.abs_(U), SIGN(U))), plain(U), Form.SHORT),
+    Rule("cos-asin", COS(ASIN(U)), plain(ir.sqrt(1 - U**2)), Form.SHORT),
+    Rule("sin-acos", SIN(ACOS(U)), plain(ir.sqrt(1 - U**2)), Form.SHORT),
+    Rule("cos-atan", COS(ATAN(U)), plain(1 / ir.sqrt(U**2 + 1)), Form.SHORT),
+    Rule("sin-atan", SIN(ATAN(U)), plain(U / ir.sqrt(U**2 + 1)), Form.SHORT),
+    Rule("cosh-asinh", COSH(ASINH(U)), plain(ir.sqrt(U**2 + 1)), Form.SHORT),
+    Rule("sinh-asinh", SINH(ASINH(U)), plain(U), Form.SHORT),
+    Rule("tanh-asinh", TANH(ASINH(U)), plain(U / ir.sqrt(U**2 + 1)), Form.SHORT),
+    Rule("sinh-acosh", SINH(ACOSH(U)), plain(ir.sqrt(U - 1) * ir.sqrt(U + 1)), Form.SHORT),
+    Rule("asinh-sinh", ASINH(SINH(U)), plain(U), Form.SHORT),
+    Rule("atanh-tanh", ATANH(TANH(U)), plain(U), Form.SHORT),
+    Rule("acosh-cosh", ACOSH(COSH(U)), plain(ir.abs_(U)), Form.SHORT),
+    Rule("hypot", HYPOT(U, V), plain(ir.sqrt(U**2 + V**2)), Form.SHORT),
+    Rule("sqrt-of-square", raw(POW, (U**2, HALF)), plain(ir.abs_(U)), Form.SHORT),
 )  # fmt: skip
-"""Every rule; of several that match a node, the first applies."""
+"""Every rule; of several that match a node, `rewrite` takes the first."""
 
 
-def rewrite(e: Expr, early: bool = False) -> tuple[Expr, Rule] | None:
-    """The node by the first rule that matches it, and the rule; early rules only."""
+def rewritings(e: Expr, form: Form) -> Iterator[tuple[Expr, Rule]]:
+    """The node by each rule for a form that matches it, and the rule."""
     for rule in _RULES_OF.get(e.op, ()):
-        if early and not rule.early:
-            continue
         bound: Bindings = {}
-        if match(rule.before, e, bound):
+        if form in rule.forms and match(rule.before, e, bound):
             after = rule.after(bound)
             if after is not None and after is not e:
-                return after, rule
-    return None
+                yield after, rule
+
+
+def rewrite(e: Expr, form: Form) -> tuple[Expr, Rule] | None:
+    """The node by the first of these rules, and the rule."""
+    return next(rewritings(e, form), None)
 
 
 def match(pattern: Expr, e: Expr, bound: Bindings) -> bool:

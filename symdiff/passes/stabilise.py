@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from symdiff import ir
 from symdiff.ir import DIV, Expr
-from symdiff.ir.identities import Rule, rewrite
+from symdiff.ir.identities import Form, Rule, rewrite
 from symdiff.passes.accuracy.absent_terms import with_gaps
 from symdiff.passes.accuracy.far_constants import split_far_constants
 from symdiff.passes.accuracy.softmax import share
@@ -46,7 +46,7 @@ def stabilise(
             new = _written(new)
         if new.op is DIV and not early:
             new = share(new)
-        found = rewrite(new, early)
+        found = rewrite(new, Form.EARLY if early else Form.STABLE)
         if found is None:
             return new if early else split_far_constants(new)
         if notes is not None:

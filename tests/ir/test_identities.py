@@ -10,7 +10,7 @@ from flint import arb
 
 from symdiff import ir, symgrad
 from symdiff.interpret import evaluate, exclusive
-from symdiff.ir.identities import RULES, U, V, W, match, rewrite
+from symdiff.ir.identities import RULES, U, V, W, match
 from symdiff.passes.stabilise import stabilise
 
 x, y = ir.var("x"), ir.var("y")
@@ -31,29 +31,33 @@ def samples(rng, positive):
         yield abs(v) if positive else v
 
 
-@pytest.mark.sampled
+def shapes(c):
+    """What unknowns may stand for, with a constant: many rules have conditions."""
+    yield {}
+    yield {V: U + c}
+    yield {U: U + c * c, V: c}
+    yield {U: c, V: U + c * c}
+    yield from ({V: ir.const(2)}, {V: ir.HALF}, {U: V**2}, {U: V**W})
+
+
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("rule", RULES, ids=lambda r: r.name)
 def test_rule(rule):
     rng = random.Random(rule.name)
-    unknowns = [e for e in (U, V, W) if e in ir.topological((rule.before,))]
-    draws = {e: samples(rng, e in rule.positive) for e in unknowns}
-    constant = rule.after({e: ir.var(e.value) for e in unknowns}) is None
+    draws = {e: samples(rng, e in rule.positive) for e in (U, V, W)}
     tried = 0
     for _ in range(400):
-        point = [next(draws[e]) for e in unknowns]
-        if constant:  # the rule wants a constant difference, or the square of a constant
-            c = ir.const(point[1])
-            shapes = ({V: U + c}, {U: U + c * c, V: c}, {U: c, V: U + c * c})
-            written = (ir.substitute((rule.before,), shape)[0] for shape in shapes)
-            found = next(
-                (f for e in written if (f := (e, rewrite(e)))[1] and f[1][1] is rule), None
-            )
-            if found is None:
-                continue
-            (before, (after, _)), names, point = found, [U], point[:1]
+        point = [next(draws[e]) for e in (U, V, W)]
+        for shape in shapes(ir.const(point[1])):
+            bound = {U: U, V: V, W: W, **shape}
+            if (after := rule.after(bound)) is not None:
+                break
         else:
-            before, after, names = rule.before, rule.after({e: e for e in unknowns}), unknowns
-        a, b = evaluate((before, after), [e.value for e in names], point, 2000)
+            continue
+        if rule.name in ("unit", "xlogy-of-power") and 0.0 in point:
+            continue  # their values there are not those of a formula
+        (before,) = ir.substitute((rule.before,), bound)
+        a, b = evaluate((before, after), [e.value for e in (U, V, W)], point, 2000)
         if not a.is_finite():
             continue
         tried += 1

@@ -10,7 +10,7 @@
 `pieces`        small pieces of writing: products of powers, signs, numbers
 `costs`         how long formulas are, and how many may be tried
 `check`         whether a shorter formula equals what it replaces, at points, in ball arithmetic
-`rules`         identities for what is no quotient of polynomials: one table, each sampled
+`related_functions`  complements in sums, gamma functions of shifted arguments, odd functions
 `absolute`      absolute values and signs: `x*sign(x)` is `abs(x)`
 `one_angle`     functions of one angle, written by each of the others
 `waves`         products of sines and cosines as sums of them

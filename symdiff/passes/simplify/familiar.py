@@ -18,24 +18,8 @@ from symdiff.interpret.balls import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.ir import ADD, MUL, NEG, ONE, SUB, VAR, Expr
 from symdiff.ir.formula_text import factors, of_factors, terms
-from symdiff.ir.functions import (
-    ATAN,
-    ATAN2,
-    COS,
-    EXP,
-    EXPM1,
-    EXTREMES,
-    LARGER,
-    LOG,
-    LOG1P,
-    LOGADDEXP,
-    MAXIMA,
-    SIN,
-    SMALLER,
-    TANH,
-    UNIT,
-    XLOGY,
-)
+from symdiff.ir.functions import ATAN, COS, EXTREMES, LARGER, MAXIMA, SIN, SMALLER, TANH, XLOGY
+from symdiff.ir.identities import Form, rewrite
 from symdiff.passes.differentiate import all_of, weighted_squares
 from symdiff.passes.simplify.truth import is_total, tidied
 
@@ -124,18 +108,9 @@ def _is_total(base: Expr, exponent: Expr) -> bool:
 
 
 def _plain(node: Expr, args: tuple[Expr, ...]) -> Expr:
-    if node.op is LOG1P:
-        return LOG(args[0] + ONE)
-    if node.op is EXPM1:
-        return EXP(args[0]) - ONE
-    if node.op is UNIT:
-        return ir.div(*args)
-    if node.op is ATAN2 and args[1] is ONE:
-        return ATAN(args[0])
-    if node.op is LOGADDEXP:
-        return LOG(EXP(args[0]) + EXP(args[1]))
-    if node.op is MUL and (whole := _one_less_square(args)) is not None:
-        return whole
+    made = ir.rebuild(node, args)
+    if (found := rewrite(made, Form.FAMILIAR)) is not None:
+        return found[0]
     if node.op is ir.WHERE:
         if (step := _step(args)) is not None:
             return step
@@ -154,12 +129,8 @@ def _plain(node: Expr, args: tuple[Expr, ...]) -> Expr:
             condition, b = ir.or_(condition, b.args[0]), b.args[2]
         return ir.where(tidied(condition), a, b)
     if node.op in (ADD, SUB) and any(a.op is ir.WHERE for a in args):
-        return _one_branch(ir.rebuild(node, args))
-    if node.op is ir.POW and args[0].op is EXP and ir.rational(args[1]) is None:
-        return EXP(ir.mul(args[0].args[0], args[1]))  # e**x
-    if node.op is XLOGY and args[0].op is ir.POW and args[0].args[0] is args[1]:
-        return ir.mul(args[0], LOG(args[1]))  # 0 at 0 by continuity
-    return ir.rebuild(node, args)
+        return _one_branch(made)
+    return made
 
 
 def _is_kink(condition: Expr, slope: Expr) -> bool:
@@ -212,15 +183,6 @@ def _opposite(condition: Expr) -> Expr:
 
 def _signed(sign: int, e: Expr) -> Expr:
     return e if sign > 0 else ir.neg(e)
-
-
-def _one_less_square(args: tuple[Expr, ...]) -> Expr | None:
-    """`(1 + u)*(1 - u)` as `1 - u**2`, in which u is written once."""
-    for a, b in (args, args[::-1]):
-        if a.op is ADD and b.op is SUB and b.args[0] is ONE and ONE in a.args:
-            if b.args[1] is a.args[a.args[0] is ONE]:
-                return ONE - b.args[1] ** 2
-    return None
 
 
 def _step(args: tuple[Expr, ...]) -> Expr | None:

@@ -36,7 +36,7 @@ from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.familiar import readable, with_like_terms
 from symdiff.passes.simplify.known_bases import BASES, as_exponentials, of_numbers
 from symdiff.passes.simplify.on_domain import as_powers
-from symdiff.passes.simplify.rules import COMPLEMENTED, SHIFTED, complemented, shifted
+from symdiff.passes.simplify.related_functions import COMPLEMENTED, SHIFTED, complemented, shifted
 from symdiff.passes.simplify.window_by_window import Short, Windows, WindowSimplifier
 
 MAX_OPERATIONS = 400

@@ -13,6 +13,7 @@ from typing import Any
 from symdiff import ir
 from symdiff.ir import ADD, CONST, DIV, MUL, NEG, POW, SUB, VAR, Expr
 from symdiff.ir.formula_text import terms
+from symdiff.ir.identities import Form, rewritings
 from symdiff.passes.cancel.algebra import RATIONAL_OPS
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
 from symdiff.passes.simplify import radicals, waves
@@ -21,7 +22,7 @@ from symdiff.passes.simplify.check import compare, equal
 from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.directions import TURNING
 from symdiff.passes.simplify.frame import Frame, inside, window
-from symdiff.passes.simplify.rules import rewritten, turned_odd
+from symdiff.passes.simplify.related_functions import turned_odd
 
 WORSE = 2
 """Operations by which an intermediate formula may be longer."""
@@ -83,7 +84,8 @@ class WindowSimplifier:
     def _shortest(self, e: Expr, start: Expr) -> Expr:
         """The shortest form of a node that is equal to it; from one form of its parts."""
         for cautious in (False, True):
-            candidates = {start: None, **dict.fromkeys(rewritten(start))}
+            shorter = (new for new, _ in rewritings(start, Form.SHORT))
+            candidates = {start: None, **dict.fromkeys(shorter)}
             if _is_rational(start):
                 found = self._window(start, cautious)
                 if found is None:  # too large for one window
