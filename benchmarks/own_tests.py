@@ -38,7 +38,7 @@ OWN: dict[str, Own] = {
     ),
     "passes/analysis/quadratic": ("stabilise", "quadratic fewer_operations"),
     "passes/analysis/flat_regions": ("guards", "flat_denominators"),
-    "passes/analysis/underflow": ("", "underflow underflow_losses second_tier"),
+    "passes/analysis/underflow": ("", "underflow second_tier"),
     "passes/analysis/magnitude": ("error_test overflow", "parts_of_passes error_test"),
     "passes/differentiate": ("differentiate pushforward", ""),
     "passes/leibniz": ("leibniz", ""),
@@ -54,13 +54,7 @@ OWN: dict[str, Own] = {
     "passes/accuracy/flagged": ("compensate cancelling_sums gather_fractions", "compensate"),
     "passes/accuracy/one_signed": ("", "fewer_operations error_bounds"),
     "passes/accuracy/lossy": ("loop_tiers", "vanishing_sums lost_digits"),
-    "passes/accuracy/elements": ("", "solver_corrections"),
-    "passes/accuracy/corrected_program": (
-        "underflow_losses rows_with_errors",
-        "lost_digits error_bounds loops/simplify/parts",
-    ),
-    "passes/accuracy/rows_with_errors": ("", "rows"),
-    "passes/accuracy/eliminations": ("", "solver_corrections routines"),
+    "lowering/loops/eliminations": ("eliminations", "solver_corrections routines"),
     "passes/accuracy/loop_tiers": ("", "error_bounds vanishing_sums"),
     "loops/simplify": ("", "loops/simplify/block_by_block loops/simplify/parts"),
     "loops/simplify/block_by_block": (

@@ -272,7 +272,6 @@ def save(f: Any, path: Any, *, hessian: bool, companion: str | None) -> None:
         "hessian": hessian,
         "dtype": options.dtype,
         "targets": ("cpu",) if options.target == "cpu" else ("cpu", "cuda"),
-        "accuracy": options.accuracy,
         "face": face_of(f),
     }
     if isinstance(raw, LoopProgram):
@@ -281,6 +280,7 @@ def save(f: Any, path: Any, *, hessian: bool, companion: str | None) -> None:
         text = module_text(
             f.raw_program,
             f._wrt(),
+            accuracy=options.accuracy,
             check_domain=options.check_domain,
             companion=imported_as(path, companion),
             **given,

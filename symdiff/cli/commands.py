@@ -237,9 +237,8 @@ def compile_module(
         from symdiff.export.loops import array_module
 
         text = array_module(
-            subject.program, by, hessian=more, dtype=real, targets=wanted,
-            accuracy=accuracy or subject.accuracy, face=subject.face,
-        )  # fmt: skip
+            subject.program, by, hessian=more, dtype=real, targets=wanted, face=subject.face
+        )
     if output in (None, "-"):
         click.echo(text, nl=False)
     else:

@@ -18,7 +18,7 @@ from symdiff.codegen.source.python import IMPORTS
 from symdiff.codegen.sympy.loops import loops_to_sympy, with_symbols
 from symdiff.codegen.sympy.text import format_latex
 from symdiff.diagnostics.report import Finding, Report
-from symdiff.errors import TargetError, UnsupportedError
+from symdiff.errors import TargetError
 from symdiff.ir import Expr, format_expr, substitute, var
 from symdiff.ir.functions import BUILTIN, MARKS
 from symdiff.ir.loop_program import (
@@ -137,11 +137,9 @@ def array_module(
     hessian: bool = False,
     dtype: Any = None,
     targets: Sequence[str] = ("cpu",),
-    accuracy: str = "high",
     face: Face = PLAIN,
 ) -> str:
-    """The source of a standalone module of a captured program: double arithmetic, at the level
-    "strict" with its rounding errors.
+    """The source of a standalone module of a captured program, in double arithmetic.
 
     Raises
     ------
@@ -173,13 +171,8 @@ def array_module(
         slopes = loop_pipeline.jacobian(program, wrt)
         made.append(("jacobian", slopes, f"The derivatives of {name} by {by}."))
     real = np.dtype(dtype or np.float64).name
-    strict = accuracy == "strict" and real == "float64"
-    parts = [_array_function(p, suffix, said, value, wrt, strict) for suffix, p, said in made]
+    parts = [_array_function(p, suffix, said, value, wrt) for suffix, p, said in made]
     said = ["Computed without error tests."]
-    if parts[0].corrected:
-        said = [
-            "Computed with their rounding errors, to first order; a warning says if that is not enough."
-        ]
 
     def text(face: Face, lines: Sequence[str]) -> str:
         return array_module_source(
@@ -202,23 +195,11 @@ def _array_function(
     summary: str,
     value: LoopProgram,
     wrt: Sequence[str],
-    strict: bool,
 ) -> ArrayFunction:
-    corrected = _corrected(program) if strict else None
-    emitted = without_twins(corrected or loop_pipeline.final(program))
+    emitted = without_twins(loop_pipeline.final(program))
     points = guarded_points(program, value, wrt) if suffix else None
     apart = loop_pipeline.final(met(program, points)) if points and any(points) else None
-    return ArrayFunction(suffix, readable(program), summary, emitted, corrected is not None, apart)
-
-
-def _corrected(program: LoopProgram) -> LoopProgram | None:
-    """The program with its rounding errors; None if it uses what has none."""
-    from symdiff.pipeline.lowered.loops import LoweredProgram
-
-    try:
-        return LoweredProgram(program).corrected()
-    except UnsupportedError:
-        return None
+    return ArrayFunction(suffix, readable(program), summary, emitted, apart)
 
 
 def array_report(program: LoopProgram, wrt: Sequence[str]) -> Report:

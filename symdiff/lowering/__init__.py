@@ -7,6 +7,7 @@
 `reciprocals`      quotients of one denominator by its reciprocal
 `factoring`        products and quotients with few operations
 `fast`             fast mode
+`moving`          functions that move with the direction of rounding
 `latency`          whether a processor would wait for results
 `compensated/`     values with their rounding errors
 `double_double/`   real numbers as pairs of doubles

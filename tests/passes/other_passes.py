@@ -21,21 +21,18 @@ from symdiff.loops.simplify import (
     scaled_sums,
     undefined_ties,
 )
+from symdiff.lowering.loops.routines_as_loops import with_loops
 from symdiff.passes.accuracy import (
     cancelling_sums,
     compensate,
-    corrected_program,
     error_test,
     far_constants,
     gather_fractions,
     loop_tiers,
     overflow,
-    rows_with_errors,
     softmax,
-    sums_in_lanes,
     widen,
 )
-from symdiff.passes.accuracy.float_expansions import with_loops
 from symdiff.passes.cancel import branch_sides, like_powers, literals, shared_exponential
 from symdiff.passes.cancel.cancel import _lowest
 from symdiff.passes.complete import regroup, removable, surfaces
@@ -49,7 +46,7 @@ from symdiff.passes.simplify import (
     known_bases,
     on_domain,
     radicals,
-    rules,
+    related_functions,
     truth,
 )
 from symdiff.passes.simplify.simplify import simplify
@@ -128,7 +125,7 @@ FORMULAS: dict[str, Callable[[Outputs, Outputs], Outputs]] = {
     "logarithms_apart": _all(on_domain.logarithms_apart),
     "as_roots": _each(radicals.as_roots),
     "in_phase": _each(directions.in_phase),
-    "shifted": _each(rules.shifted),
+    "shifted": _each(related_functions.shifted),
     "truth": _all(_tidied),
 }
 
@@ -160,10 +157,6 @@ PROGRAMS: dict[str, Callable[[LoopProgram, LoopProgram], LoopProgram]] = {
     "undefined_ties": undefined_ties.with_undefined_ties,
     "guarded_points": _told,
     "settled": lambda p, _: _settled(p),
-    "sums_in_lanes": lambda p, _: sums_in_lanes.in_lanes(p),
-    "corrected_program": lambda p, _: corrected_program.corrected_program(p),
-    "underflow_losses": lambda p, _: corrected_program.corrected_program(p, tests=True),
-    "rows_with_errors": lambda p, _: rows_with_errors.corrected_rows(p, False),
     "eliminations": lambda p, _: _with_loops(p),
     "loop_tiers": lambda p, _: loop_tiers.with_error_tests(p).program,
     "rows": lambda p, _: _over_rows(p),

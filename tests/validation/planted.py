@@ -75,8 +75,6 @@ OWN = (
     ("validation", "pipeline.validation.stages", "wrong = None if oracle is None else rule_fault(oracle)", "wrong = None", VALIDATION),
     ("validation", "pipeline.validation.machine", "return found[0] if found else None", "return None", VALIDATION),
     ("validation", "pipeline.validation.differences", "return bool(abs(truth - slope) >", "return bool(0 * abs(truth - slope) >", VALIDATION),
-    ("passes", "passes.accuracy.underflow_losses", "ONCE = Fraction(1, 2**1072)", "ONCE = Fraction(1, 2**1090)", "tests/passes/accuracy/test_underflow_losses.py"),
-    ("passes", "passes.guards.distance", "return ir.lt(near, distance)", "return ir.lt(distance, near)", "tests/passes/guards/test_guards.py tests/passes/guards/test_guards_of_tolerances.py tests/passes/guards/test_branches_that_meet.py"),
     ("loops", "loops.simplify.scaled_sums", "power(s, HALF) * unit", "power(s, HALF) / unit", "tests/loops/simplify/test_scaled_norms.py"),
 )  # fmt: skip
 

@@ -3,7 +3,6 @@
 `printer`          outputs, in one walk over the DAG
 `sincos`           fused functions: sin and cos, exp and expm1
 `directed`         vector functions where the processor rounds up or down
-`double_double`    double-double functions, and calls of them
 `array_loop`       the loop over arrays around a kernel
 `tiers`            the tiers of a kernel over arrays, chunk by chunk
 `nontemporal`      non-temporal stores of large results

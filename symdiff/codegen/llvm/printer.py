@@ -90,7 +90,6 @@ def print_point(
     outputs: Sequence[Expr],
     flagged: Expr | None,
     dtype: str,
-    writer: Writer | None = None,
     lean: bool = False,
 ) -> str:
     """A module with `i8 @point(ptr in, ptr out)` for one element; if `lean`, the processor's flags count too.
@@ -98,7 +97,7 @@ def print_point(
     Where the `flagged` condition holds, the function whose address is in the global
     `second`, if there is one, is called with the global `plan`; it computes the element again and decides.
     """
-    writer = writer or Writer(dtype, Lanes())
+    writer = Writer(dtype, Lanes())
     real = writer.real
     for k, name in enumerate(params):
         writer.inputs[name] = f"getelementptr {real}, ptr %in, i64 {k}"
@@ -408,7 +407,7 @@ class Writer:
 
     def paired(self, order: Sequence[Expr]) -> dict[Expr, tuple[Expr, Expr]]:
         """Operations that are computed with another, if they may be."""
-        if not self.shares or self.single or self.lanes.width == 1:
+        if not self.shares or self.single or self.lanes.width == 1 or self.lanes.directed:
             return {}
         found = {(e.op, e.args[0]): e for e in order if e.op in sincos.PARTNER}
         pairs = {}

@@ -14,13 +14,5 @@
 `absent_terms`       terms that exponentials of -inf leave out
 `loop_tiers`         the same tiers for the values of programs with arrays and loops
 `lossy`              which programs pass on what underflow costs, and which divide
-`float_expansions`   real names as unevaluated sums of several numbers, through statements
-`eliminations`       linear solvers as loops, for those
-`transforms_as_sums` discrete Fourier transforms as sums, likewise
-`elements`           sums and largest values over the elements of an array
-`corrected_program`  a program with arrays and loops together with its rounding errors
 `one_signed`         which numbers are never negative
-`sums_in_lanes`      sums in loops, several at a time
-`underflow_losses`   the loss by underflow of a value that is computed with its rounding error
-`rows_with_errors`   the same for a program over rows, with the inaccurate rows
 """

@@ -1,8 +1,7 @@
 """Kernels that Numba compiles of generated source: `engine="numba"`.
 
-They are called as the kernels of our own printer of LLVM IR are. Of numbers the first tier is that of
-generated modules, and those after it are ours; of programs with arrays or
-loops rounding errors of first order, beside double-double arithmetic and balls for what is lost all the same.
+They are called as the kernels of our own printer of LLVM IR are: the first tier is that of generated modules, and
+those after it are ours.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from symdiff.codegen.source.modules.helpers import FUSED
 from symdiff.codegen.source.modules.scalar import Function, module_source
 from symdiff.codegen.source.modules.scalar import Kernel as ModuleKernel
 from symdiff.codegen.source.python import IMPORTS
-from symdiff.errors import TargetError, UnsupportedError, optional
+from symdiff.errors import TargetError, optional
 from symdiff.ir import Expr
 from symdiff.ir.loop_program import ARRAY, Check, LoopProgram, kind_of, walk
 from symdiff.ir.program import OptimizedProgram
@@ -28,7 +27,7 @@ from symdiff.pipeline.lowered.modules import checked
 from symdiff.pipeline.options import Options
 from symdiff.runtime.generated_modules import loaded
 from symdiff.runtime.loops.arguments import put
-from symdiff.runtime.loops.call import ERRORS, ComputationError, WideIntegerError
+from symdiff.runtime.loops.call import ERRORS, ComputationError
 from symdiff.runtime.loops.kernel import LoopKernel
 from symdiff.runtime.scalar import elementwise
 from symdiff.runtime.scalar.elementwise import Array, ShapeError
@@ -148,9 +147,13 @@ class _Code:
         self.function = getattr(loaded("\n\n".join([*parts, text]), keep), NAME)
 
     def run(
-        self, values: Sequence[Any], out: Sequence[Array | None] | None, result: np.dtype[Any]
+        self,
+        values: Sequence[Any],
+        out: Sequence[Array | None] | None,
+        result: np.dtype[Any],
+        **_: Any,
     ) -> list[Any]:
-        """The outputs for arguments that have been checked."""
+        """The outputs for arguments that have been checked; see `runtime.loops.call.Code`."""
         try:
             with np.errstate(all="ignore"):
                 found = self.function(*map(self._given, self.program.params, values))
@@ -194,40 +197,18 @@ def _result(e: Expr, value: Any, result: np.dtype[Any]) -> Any:
 class GeneratedLoops(LoopKernel):
     """A program with arrays and loops by generated source, computed in double precision."""
 
-    machine_code = False
+    turns = False  # as its loops are not watched
 
     @cached_property
-    def _plainly(self) -> _Code:
+    def _generated(self) -> _Code:
         return _Code(self.program, self.cache)
 
-    @cached_property
-    def _corrected(self) -> _Code | None:
-        """With rounding errors of first order, if it has them."""
-        if self.tiers is None:
-            return None
-        try:
-            return _Code(self.tiers.corrected(), self.cache)
-        except UnsupportedError:
-            return None
+    def code(self, dtype: str, tests: int = 0, tested: bool = False) -> Any:
+        """The generated function, whatever is asked for."""
+        return self._generated
 
-    def _run(
-        self, dtype: str, values: Sequence[Any], out: Sequence[Array | None] | None, result: Any
-    ) -> list[Any]:
-        try:
-            code = self._corrected
-            if code is not None and not (self.points is not None and self.points.held(values)):
-                *near, wrong = code.run(values, None, result)
-                if not wrong and not any(map(_has_tiny, values)):
-                    return near if out is None else [v if o is None else put(o, v) for o, v in zip(out, near, strict=True)]  # fmt: skip
-            apart = self.points is not None and bool(self.points.held(values))
-            plain = self._plainly.run(values, None if code or apart else out, result)
-            if code is None and not apart:
-                return plain
-            return self._more_accurately(dtype, values, plain, out, np.dtype(result))
-        except WideIntegerError as error:
-            from symdiff.runtime.loops.exact_integers import exactly
-
-            return exactly(self.program, values, out, np.dtype(result), error)
+    def _may_have_lost(self, dtype: str, values: Sequence[Any], *results: Any) -> bool:
+        return super()._may_have_lost(dtype, values, *results) or any(map(_has_tiny, values))
 
     def is_compiled(self, dtype: str) -> bool:
         return False  # no entry of machine code

@@ -3,6 +3,7 @@ numbers of dimensions, whatever the sizes."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from symdiff.codegen.llvm.entry.sizes import Words
-from symdiff.errors import DomainError, SymdiffError, UnsupportedError, optional
+from symdiff.errors import DomainError, SymdiffError, optional
 from symdiff.frontend import Shapes
-from symdiff.ir import ONE, Expr
+from symdiff.ir import ONE, ZERO, Expr
 from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
@@ -40,12 +41,13 @@ from symdiff.runtime.scalar.elementwise import ArgumentError, ShapeError
 if TYPE_CHECKING:
     from symdiff.loops.diff.sparse import Entries
     from symdiff.runtime.inside_numba.by_address import ArrayProgram
-    from symdiff.runtime.loops.kernel import LoopKernel, RowsAtOnce
+    from symdiff.runtime.loops.kernel import LoopKernel
+    from symdiff.runtime.loops.measured_rows import MeasuredRows
     from symdiff.runtime.loops.transposed import Transposed
 
 T = TypeVar("T")
-PLAIN, CORRECTED = 4000, 1500
-"""Operations of formulas of rows that are computed in vectors over rows, in doubles and with their errors."""
+MOST = 4000
+"""Operations of formulas of rows that are computed in vectors over rows."""
 KEPT = 16
 """Sizes of rows for which these are kept."""
 
@@ -79,7 +81,7 @@ class ArrayKernels:
         self._raws: dict[int, LoopProgram] = {}  # they live as long as their identities count
         self._kernels: dict[int, tuple[LoopProgram, LoopKernel]] = {}
         self._sparse: dict[int, tuple[LoopKernel, tuple[Entries, ...], Tree]] = {}
-        self._by_row: dict[Any, tuple[LoopKernel | None, RowsAtOnce | Transposed | None]] = {}
+        self._by_row: dict[Any, tuple[LoopKernel | None, MeasuredRows | Transposed | None]] = {}
         self._of_a_row: dict[int, LoopProgram] = {}
 
     def __call__(
@@ -401,44 +403,41 @@ class ArrayKernels:
         static: Mapping[str, Any],
         shapes: Shapes,
         sizes: Sequence[tuple[int, ...]],
-    ) -> RowsAtOnce | Transposed | None:
+    ) -> MeasuredRows | Transposed | None:
         """What is called before a kernel of rows: with "fast", and where the kernel would often flag a value, what
-        computes rows of few numbers, of the given shapes, in vectors over rows, and of others with their
-        rounding errors."""
+        computes rows of few numbers, of the given shapes, in vectors over rows; in the latter case, and of others, it
+        measures their errors."""
         from symdiff.loops.fixed_rows import columns
         from symdiff.pipeline import loops as loop_pipeline
-        from symdiff.pipeline.lowered.row_formulas import CorrectedRow
-        from symdiff.runtime.loops.kernel import LoopKernel, RowsAtOnce
+        from symdiff.runtime.loops.kernel import LoopKernel
+        from symdiff.runtime.loops.measured_rows import MeasuredRows, RowsOfKernel
         from symdiff.runtime.loops.transposed import Transposed
         from symdiff.runtime.protocols import Plain
-        from symdiff.runtime.scalar.kernel import CorrectedKernel, Kernel
+        from symdiff.runtime.scalar.kernel import Kernel
 
         if type(kernel) is not LoopKernel or kernel.dtype == "float32":
             return None
-        tiers = kernel.tiers
-        if tiers is not None and not tiers.rows_lose:
+        measured = kernel.tiers is not None
+        if kernel.tiers is not None and not kernel.tiers.rows_lose:
             return None
-        found, most = None, PLAIN if tiers is None else CORRECTED
-        if sum(map(math.prod, sizes)) <= most:
+        found = None
+        if sum(map(math.prod, sizes)) <= MOST:
             if id(raw) not in self._of_a_row:
-                program = self._source.shown(static, shapes)
-                form = loop_pipeline.final if tiers is None else loop_pipeline.exact
-                self._of_a_row[id(raw)] = form(program)
-            found = columns(self._of_a_row[id(raw)], sizes, most)
-        made: Kernel
-        if tiers is None:
-            if found is None:
-                return None
-            plain = Plain(found.program.name, found.params, found.outputs)
-            made = Kernel(plain, accuracy="fast", parallel=False, cache=kernel.cache)
-            return Transposed(made, found.shapes, kernel)
-        try:
-            if found is None:
-                return RowsAtOnce(tiers.rows_at_once(False), kernel)
-            made = CorrectedKernel(CorrectedRow(found), cache=kernel.cache)
-            return Transposed(made, found.shapes, kernel)
-        except UnsupportedError:
-            return None
+                self._of_a_row[id(raw)] = loop_pipeline.final(self._source.shown(static, shapes))
+            found = columns(self._of_a_row[id(raw)], sizes, MOST)
+        if found is None:
+            varies = [True] * len(kernel.program.outputs)
+            return MeasuredRows(RowsOfKernel(kernel), varies, kernel) if measured else None
+        plain = Plain(found.program.name, found.params, found.outputs)
+        made = Kernel(plain, accuracy="fast", parallel=False, cache=kernel.cache, directed=measured)
+        rows_ = Transposed(made, found.shapes, kernel)
+        if not measured:
+            return rows_
+        ends = itertools.accumulate(map(math.prod, found.shapes), initial=0)
+        varies = [
+            any(e is not ZERO for e in found.outputs[a:b]) for a, b in itertools.pairwise(ends)
+        ]
+        return MeasuredRows(rows_, varies, kernel)
 
     def spreads(
         self, raw: LoopProgram, values: Sequence[Any], static: Mapping[str, Any], shapes: Shapes

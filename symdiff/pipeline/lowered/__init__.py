@@ -2,7 +2,6 @@
 
 `scalar`     functions of numbers
 `loops`      programs with arrays and loops
-`row_formulas`  rows of a few numbers, as functions of these
 `modules`    functions of numbers in generated source
 
 Passes run when a tier is requested, which is when its code is compiled.

@@ -3,10 +3,8 @@
 tier                     made by                             computes
 double                   the program itself                  everything; losses are measured (`runtime.loops.probe`)
 double, rows             `passes.accuracy.loop_tiers`        rows of a map, each with its tests
-corrected, rows          `passes.accuracy.rows_with_errors`    everything, in rows that would often be flagged
-double-double, a value   `passes.accuracy.widen`             one flagged value
+balls, a value           `runtime.loops.fallback`            one flagged value
 balls, a call            `lowering.loops.ball_operations`    everything, where results lost digits
-corrected, a call        `passes.accuracy.corrected_program` everything, in generated source
 """
 
 from __future__ import annotations
@@ -85,42 +83,19 @@ class LoweredProgram:
 
     @cached_property
     def rows_lose(self) -> bool:
-        """Whether rows had better be computed with their rounding errors, as what has error tests is not seldom
-        flagged."""
+        """Whether errors of rows had better be measured, as what has error tests is not seldom flagged."""
         from symdiff.codegen.llvm.jit import has_flags
         from symdiff.passes.accuracy.flagged import worst_share
 
-        known = self.by_rows and self.accuracy in ("high", "strict")
-        if not (known and self.reads_flags and has_flags()):
+        if not (self.by_rows and self.accuracy == "high" and self.reads_flags and has_flags()):
             return False
         tested = (r.written for r in self.double("float64", 0).references)
         return sum(worst_share((e,)) or 0 for e in tested) > SELDOM
-
-    def rows_at_once(self, tests: bool) -> LoopProgram:
-        """A program of rows with its rounding errors, and one more output that says which rows are not
-        accurate (see `passes.accuracy.rows_with_errors`).
-
-        Raises
-        ------
-        UnsupportedError : if a function has no correction.
-        """
-        from symdiff.lowering.loops.vector_ready import ready
-        from symdiff.passes.accuracy.rows_with_errors import corrected_rows
-
-        return corrected_rows(ready(self.exact), tests)
 
     def value(self, reference: Reference) -> LoweredFunction:
         """One flagged value, as a function of the names of its leaves."""
         name, params = self.source.name, tuple(reference.params)
         return LoweredFunction(name, params, (reference.written,), (reference.output,))
-
-    def corrected(self) -> LoopProgram:
-        """The whole program with its rounding errors, and a count of what may be wrong all the same as its last
-        output, for generated source."""
-        from symdiff.lowering.loops.vector_ready import ready
-        from symdiff.passes.accuracy.corrected_program import corrected_program
-
-        return corrected_program(ready(self.exact))
 
     def in_balls(self) -> LoopProgram:
         """The whole program without checks, in operations of balls.
@@ -130,7 +105,7 @@ class LoweredProgram:
         UnsupportedError : if it calls a routine that has no such form.
         """
         from symdiff.lowering.loops.ball_operations import KEPT, in_ball_operations
-        from symdiff.passes.accuracy.float_expansions import with_loops
+        from symdiff.lowering.loops.routines_as_loops import with_loops
 
         keeps = lambda s: s.routine in KEPT
         block = unchecked(with_loops(self.exact, names_of(self.exact), keeps))

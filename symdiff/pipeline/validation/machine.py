@@ -68,8 +68,7 @@ def fault_in(code: Point | Body, oracle: Oracle, accuracy: str) -> Fault | None:
         def computed(points: Sequence[Sequence[float]]) -> Any:
             return _over_arrays(body, points)
 
-    dtype = "float64" if spec.wide is not None else spec.dtype
-    found = oracle.numbers_faults(computed, dtype, allowed)
+    found = oracle.numbers_faults(computed, spec.dtype, allowed)
     return found[0] if found else None
 
 
@@ -78,7 +77,7 @@ def _over_arrays(body: Body, points: Sequence[Sequence[float]]) -> list[tuple[li
     if not points:
         return []
     spec = body.spec
-    compute = np.dtype("float64" if spec.wide is not None else spec.dtype)
+    compute = np.dtype(spec.dtype)
     columns = [np.array(column, compute) for column in zip(*points, strict=True)]
     call = elementwise.Call(elementwise.Bodies(lambda: body), compute, compute, 1e9, False)
     outputs: list[None] = [None] * len(spec.outputs)

@@ -14,7 +14,6 @@ from symdiff.codegen.llvm.loops.kernel import layout_of, print_kernel
 from symdiff.codegen.llvm.printer import Lanes
 from symdiff.ir import NAN, integer, topological
 from symdiff.ir.loop_program import INDEX, Loop, LoopProgram, walk
-from symdiff.lowering.target import UNDERFLOWS
 from symdiff.process.locks import Lock
 from symdiff.runtime import cache, signals
 from symdiff.runtime.loops import probe
@@ -69,7 +68,7 @@ class LoopKernel:
     points : what computes derivatives at points that the program treats apart, and those that are nan.
     """
 
-    machine_code = True  # made by LLVM directly
+    turns = True  # whether it may be run with other directions of rounding
 
     def __init__(
         self,
@@ -263,7 +262,7 @@ class LoopKernel:
             if all(map(is_finite, again)) and (
                 probe.has_lost(
                     partial(tested, serial=True, watches=watches),
-                    values, again, self._steps, infinities=True,
+                    values, again, self._steps, infinities=True, turns=self.turns,
                 ) is False
             ):  # fmt: skip
                 self._odd = 0
@@ -337,7 +336,7 @@ class LoopKernel:
             return False
         lost = None
         if self._alarms < ALARMS:
-            lost = probe.has_lost(beside, values, results, self._steps)
+            lost = probe.has_lost(beside, values, results, self._steps, turns=self.turns)
         if lost is None:  # its decisions are others where the processor rounds otherwise
             self._alarms = ALARMS
             found = self._with_errors(dtype, values, None, result)
@@ -371,7 +370,10 @@ class LoopKernel:
         plain = code.run(values, None, result, serial=True)
         watches = MORE * (signals.watched() - before + 1)
         return probe.spreads(
-            partial(code.run, out=None, result=result, serial=True, watches=watches), values, plain
+            partial(code.run, out=None, result=result, serial=True, watches=watches),
+            values,
+            plain,
+            self.turns,
         )
 
     def _with_errors(
@@ -484,60 +486,6 @@ class Measured(LoopKernel):
 
     def _fingerprint(self) -> Any:
         return "measured", fingerprint(self.program)
-
-
-def again(
-    found: Sequence[Any], bad: Any, args: Sequence[Any], mapped: Sequence[bool], kernel: Any
-) -> None:
-    """Compute some rows of results again, by a kernel of rows."""
-    if not bad.size:
-        return
-    rows = [v[bad] if m else v for v, m in zip(args, mapped, strict=True)]
-    finite = np.ones(bad.size, bool)
-    for v in (v for v, m in zip(rows, mapped, strict=True) if m):
-        finite &= np.isfinite(v.reshape(bad.size, -1)).all(axis=1)
-    for some in (finite, ~finite):  # nothing is computed again of calls with what is not finite
-        if some.any():
-            given = [v[some] if m else v for v, m in zip(rows, mapped, strict=True)]
-            for place, v in zip(found, kernel(given), strict=True):
-                place[bad[some]] = v
-
-
-class RowsAtOnce(LoopKernel):
-    """The rows of a kernel's program computed with their rounding errors, and which of them are not accurate.
-
-    Parameters
-    ----------
-    program : of `LoopFunction.rows_at_once`, without tests; where something underflowed, that with tests is called.
-    kernel : the kernel for the others, which has the tiers.
-    """
-
-    def __init__(self, program: LoopProgram, kernel: LoopKernel) -> None:
-        super().__init__(program, parallel=False, cache=kernel.cache)
-        self.others = kernel
-
-    def _text(self, dtype: str, tests: int = 0, tested: bool = False) -> str:
-        lanes = compiled.registers(dtype)
-        if not tests:
-            return print_kernel(self.program, dtype, lanes, flags=UNDERFLOWS, wide=True)
-        assert self.others.tiers is not None
-        return print_kernel(self.others.tiers.rows_at_once(True), dtype, lanes, wide=True)
-
-    def _run(
-        self, dtype: str, values: Sequence[Any], out: Sequence[Array | None] | None, result: Any
-    ) -> list[Any]:
-        return self.code("float64").run(values, out, result)
-
-    def _fingerprint(self) -> Any:
-        return "rows", fingerprint(self.program)
-
-    def rows(self, args: Sequence[Any], mapped: Sequence[bool], out: Any) -> list[Any]:
-        """The outputs for rows of the mapped arguments; in `out` if it is given, an array for each."""
-        if any(isinstance(v, np.ndarray) and v.dtype.char in "fe" for v in args):
-            return self.others(args, out)
-        *found, wrong = self(args, None if out is None else [*out, None])
-        again(found, np.flatnonzero(wrong), args, mapped, self.others)
-        return found
 
 
 __all__ = ["ComputationError", "ElementError", "LoopKernel"]

@@ -157,6 +157,7 @@ def has_lost(
     plain: Results,
     steps: float = 0.0,
     infinities: bool = False,
+    turns: bool = True,
 ) -> bool | None:
     """Whether a call lost digits; None where that was not measured, as a run did not end or failed.
 
@@ -166,8 +167,9 @@ def has_lost(
     plain : its results for these, to nearest.
     steps : of loops that are not over elements of the arguments.
     infinities : whether those that are made on the way are a loss, too: as divisors they vanish.
+    turns : whether the processor may round in other directions: such runs are limited.
     """
-    environment = processor_modes.environment()
+    environment = processor_modes.environment() if turns else None
     if environment is None and infinities:
         return True
     try:
@@ -190,11 +192,14 @@ def has_lost(
 
 
 def spreads(
-    run: Callable[[Sequence[Any]], Results], values: Sequence[Any], plain: Results
+    run: Callable[[Sequence[Any]], Results],
+    values: Sequence[Any],
+    plain: Results,
+    turns: bool = True,
 ) -> list[float]:
     """By how much each of the `plain` results differs with the direction of rounding; nan where one is not finite,
     or that was not measured."""
-    environment = processor_modes.environment()
+    environment = processor_modes.environment() if turns else None
     ways = [plain]
     try:
         if environment is None:

@@ -120,13 +120,10 @@ class Recomputed:
 
     @cached_property
     def _balls(self) -> BallProgram | None:
-        """The program in compiled balls; None where it has an operation that those have not, and for kernels that are
-        no machine code."""
+        """The program in compiled balls; None where it has an operation that those have not."""
         from symdiff.runtime.loops.ball_program import BallProgram
         from symdiff.runtime.loops.program_keys import fingerprint
 
-        if not self.kernel.machine_code:
-            return None
         try:
             program = self.kernel.tiers.in_balls()
             key, proves = fingerprint(program), self.kernel.accuracy == "certified"

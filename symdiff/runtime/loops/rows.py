@@ -43,7 +43,7 @@ def of_kernel(
     kernel: Callable[..., Any], values: Sequence[Any], mapped: Sequence[bool], first: Any = None
 ) -> Compute:
     """Rows of some arguments by a kernel that takes all rows at once; what is called `first`, if anything
-    (`symdiff.runtime.loops.kernel.RowsAtOnce`)."""
+    (`runtime.loops.transposed`, `runtime.loops.measured_rows`)."""
 
     def compute(start: int, stop: int, out: Sequence[Array] | None) -> Sequence[Any]:
         part = [v[start:stop] if m else v for v, m in zip(values, mapped, strict=True)]

@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.runtime.loops.kernel import again
 from symdiff.runtime.scalar.kernel import Kernel
 
 BLOCK = 1024
-"""Rows that are computed together: as many as are computed without tests for overflow."""
+"""Rows that are computed together: they and their results stay in the caches."""
 APART = 8
 """Numbers between columns."""
 
@@ -27,13 +26,15 @@ class Transposed:
     ----------
     kernel : of the elements of a row.
     shapes : of the results of a row.
-    others : the kernel for rows with flagged numbers, and the kernels in other precisions.
+    others : the kernel for rows in other precisions.
     """
 
     def __init__(self, kernel: Kernel, shapes: Sequence[tuple[int, ...]], others: Any) -> None:
         self.kernel, self.shapes, self.others = kernel, shapes, others
 
-    def rows(self, args: Sequence[Any], mapped: Sequence[bool], out: Any) -> Any:
+    def rows(
+        self, args: Sequence[Any], mapped: Sequence[bool], out: Any, watches: int | None = None
+    ) -> Any:
         """The outputs for rows of the mapped arguments; in `out` if it is given, an array for each."""
         doubles = [v if isinstance(v, float) else _in_doubles(v) for v in args]
         if any(v is None for v in doubles):
@@ -45,14 +46,11 @@ class Transposed:
         sizes = [math.prod(s) for s in self.shapes]
         room = _room(sum(sizes), count)
         taken = _room(len(self.kernel.params), count)
-        bad: list[int] = []
         for start in range(0, count, BLOCK):
             stop = min(start + BLOCK, count)
             columns = [r[: stop - start] for r in room]
             given = _elements(args, mapped, taken, start, stop)
-            result = self.kernel.evaluate(given, columns)
-            if result.flags is not None:
-                bad += (start + np.flatnonzero(result.flags)).tolist()
+            self.kernel.evaluate(given, columns)
             first = 0
             for (_, v), size in zip(flat, sizes, strict=True):
                 v[start:stop] = room[first : first + size, : stop - start].T
@@ -60,7 +58,6 @@ class Transposed:
         for v, rows in flat:
             if not np.may_share_memory(v, rows):  # a copy, of what does not lie row by row
                 v[...] = rows.reshape(v.shape)
-        again(found, np.array(bad, np.int64), args, mapped, self.others)
         return found
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -24,20 +24,17 @@ from symdiff.ir import FALSE, OPS, Expr, encode, topological
 from symdiff.ir.functions import BUILTIN
 from symdiff.lowering import latency, reciprocals
 from symdiff.lowering.lower import lower
+from symdiff.lowering.moving import moving
 from symdiff.lowering.newton import corrected_by_newton
 from symdiff.lowering.quotients import fused_quotients
 from symdiff.lowering.target import ARRAY_CHAIN, MAX_CHAIN
 from symdiff.process.locks import Lock
 from symdiff.runtime import builtin, cache
-from symdiff.runtime.protocols import Tier
 
 ball_calls.install()
 _ITEM = {"float64": 8, "float32": 4}
 _DECLARED = re.compile(r"^declare [^@]*@([\w.]+)\(", re.MULTILINE)
 
-_PAIR_PREFIX = "symdiff_dd_"
-
-_provided: dict[str, jit.Linked] = {}
 _linked: WeakValueDictionary[str, jit.Linked] = WeakValueDictionary()
 _lock = Lock()
 
@@ -48,15 +45,14 @@ class Spec:
 
     Attributes
     ----------
-    params, outputs, test : of a function, in this tier; as its double-double code is made of
-        them if `wide`.
+    params, outputs, test : of a function, in this tier.
     dtype : "float64" or "float32".
     accuracy : "high", "strict", "fast" or "certified".
     cache : whether object code is kept on disk.
     fuses : whether sums are rounded together with a product in them.
     arrays : whether it is for arrays.
     lean : whether the processor's flags are read as well.
-    wide : makes the double-double tier; None for others.
+    directed : whether it is also run with the processor rounding up, and down.
     """
 
     params: tuple[str, ...]
@@ -68,12 +64,12 @@ class Spec:
     fuses: bool = False
     arrays: bool = False
     lean: bool = False
-    wide: Callable[[], Tier] | None = None
+    directed: bool = False
 
     @property
     def flagged(self) -> bool:
         """Whether a flag is computed along with the outputs; what is `sure` has none."""
-        return (self.test is not None and not self.sure) or self.wide is not None
+        return self.test is not None and not self.sure
 
     @property
     def sure(self) -> bool:
@@ -83,18 +79,13 @@ class Spec:
     @property
     def tier(self) -> str:
         """What it is called, for people."""
-        width = "double-double" if self.wide is not None else self.dtype
-        return f"{width}, {'arrays' if self.arrays else 'numbers'}"
+        return f"{self.dtype}, {'arrays' if self.arrays else 'numbers'}"
 
     def roots(self) -> tuple[Expr, ...]:
         return self.outputs if self.test is None else (*self.outputs, self.test)
 
     def lowered(self) -> tuple[Expr, ...]:
         """What is printed: the outputs, and the condition of the flag if there is one."""
-        if self.wide is not None:
-            tier = self.wide()
-            assert tier.test is not None
-            return (*tier.outputs, tier.test)
         chain = ARRAY_CHAIN if self.arrays and self.fuses else MAX_CHAIN
         chain = {"strict": 4, "fast": 64}.get(self.accuracy, chain)
         divide = self.accuracy != "fast"
@@ -109,6 +100,7 @@ class Spec:
         plain = not self.arrays or self.accuracy == "strict"  # computed by the C library
         if plain and self.dtype == "float64" and self.accuracy != "fast":
             roots = corrected_by_newton(roots)
+        roots = moving(roots) if self.directed else roots
         shares = self.arrays and self.fuses and self.accuracy == "high"
         return reciprocals.share(roots, len(self.outputs)) if shares else roots
 
@@ -118,9 +110,8 @@ class Spec:
         roots = self.roots()
         own = any(e.op.expand is not None and e.op not in BUILTIN for e in topological(roots))
         rows = encode(self.lowered() if own else roots)
-        wide = self.wide is not None
         watched = self.lean and not self.arrays
-        how = (self.params, self.flagged, self.dtype, self.accuracy, self.fuses, self.arrays, wide)
+        how = (self.params, self.flagged, self.dtype, self.accuracy, self.fuses, self.arrays, self.directed)  # fmt: skip
         more = (*more, "watched") if watched else more
         return cache.key(kind, rows, how, jit.host(), *more)
 
@@ -134,9 +125,6 @@ def link(
         if found is not None:
             return found
         code, externals = object_code(key, text, keep, tidy, opt)
-        for name in externals:
-            if name.startswith(_PAIR_PREFIX):
-                _provide(name, keep)
         linked = _linked[key] = jit.Linked(code, externals)
         return linked
 
@@ -157,20 +145,6 @@ def object_code(
     return code, externals
 
 
-def _provide(symbol: str, keep: bool) -> None:
-    """Compile a double-double function, once in a process, for others to call."""
-    if symbol in _provided:
-        return
-    from symdiff.codegen.llvm import double_double
-
-    lanes = registers("float64") if double_double.width_of(symbol) > 1 else llvm.Lanes()
-    how = (symbol, lanes.isa, sorted(lanes.library), jit.host())
-    key = cache.key("pairs", how)
-    linked = link(key, lambda: double_double.print_function(symbol, lanes), keep)
-    jit.define_symbol(symbol, linked.address(symbol))
-    _provided[symbol] = linked
-
-
 def _external(name: str) -> str:
     """The C function behind a declared name; an intrinsic may become a call of it."""
     if not name.startswith("llvm."):
@@ -184,8 +158,7 @@ def point_text(spec: Spec) -> str:
     """The LLVM IR of a kernel for one element; see `codegen.llvm.printer.print_point`."""
     roots, outputs = spec.lowered(), len(spec.outputs)
     flagged = roots[outputs] if spec.flagged else None
-    writer = _pair_writer(llvm.Lanes()) if spec.wide else None
-    return llvm.print_point(spec.params, roots[:outputs], flagged, spec.dtype, writer, spec.lean)
+    return llvm.print_point(spec.params, roots[:outputs], flagged, spec.dtype, spec.lean)
 
 
 class Point:
@@ -250,12 +223,6 @@ class Point:
                     ctypes.c_void_p.from_address(self.linked.address(name)).value = address
 
 
-def _pair_writer(lanes: llvm.Lanes) -> llvm.Writer:
-    from symdiff.codegen.llvm.double_double import PairWriter
-
-    return PairWriter(lanes)
-
-
 # --------------------------------------------------------------------------- arrays
 class Body:
     """A kernel for arrays: `width` elements at a time."""
@@ -268,11 +235,8 @@ class Body:
             outputs = roots[: len(spec.outputs)]
             flagged = roots[len(spec.outputs)] if spec.flagged else None
             shares = spec.accuracy in ("fast", "high")
-            if spec.wide:
-                used, writer = lanes, _pair_writer(lanes)
-            else:
-                used = lanes.doubled if jit.host().bits == 512 and latency.waits(roots) else lanes
-                writer = llvm.Writer(spec.dtype, used, shares)
+            used = lanes.doubled if jit.host().bits == 512 and latency.waits(roots) else lanes
+            writer = llvm.Writer(spec.dtype, used, shares)
             return llvm.print_body(spec.params, outputs, flagged, spec.dtype, used, writer)
 
         self.spec, self.key = spec, spec.key("body", lanes.isa, sorted(lanes.library))
@@ -335,8 +299,9 @@ class Entry:
 
 
 def _lanes(spec: Spec) -> llvm.Lanes:
-    """As it is said for a kernel; double-double code corrects what functions err."""
-    return registers(spec.dtype, spec.accuracy == "strict" and spec.wide is None)
+    """As it is said for a kernel."""
+    lanes = registers(spec.dtype, spec.accuracy == "strict")
+    return replace(lanes, directed=spec.directed)
 
 
 def registers(dtype: str, plain: bool = False) -> llvm.Lanes:

@@ -63,15 +63,10 @@ class Kernel:
         reciprocals of constants and multiplies large powers out.
     parallel : True, False, or "auto" to use threads where it pays.
     cache : whether compiled code is kept on disk.
-
-    Attributes
-    ----------
-    wide : whether its operations are printed as they are; then everything is computed in doubles.
+    directed : whether it is also run with the processor rounding up, and down.
 
     On arrays the compensated tier, if the function has one, computes flagged elements again.
     """
-
-    wide = False
 
     def __init__(
         self,
@@ -81,6 +76,7 @@ class Kernel:
         accuracy: str = "high",
         parallel: bool | str = "auto",
         cache: bool = True,
+        directed: bool = False,
     ) -> None:
         if accuracy not in ACCURACIES:
             raise ArgumentError(f"accuracy is one of {', '.join(ACCURACIES)}, not {accuracy!r}")
@@ -93,10 +89,11 @@ class Kernel:
         self.name, self.params = function.name, function.params
         self.outputs = function.outputs
         self.dtype, self.accuracy, self.parallel, self.cache = forced, accuracy, parallel, cache
+        self._directed = directed
         self._balls: tuple[int, int] | None = None
         self._tables: BallElements | None = None
         self._compensated: Body | None = None
-        self._compensates = function.tested and not self.wide
+        self._compensates = function.tested
         self._specs: dict[tuple[str, str], Spec] = {}
         self._lock = Lock()
         self._point: Point | None = None
@@ -125,13 +122,13 @@ class Kernel:
         tier = f.double(dtype, kind if arrays or not self._leans else "watched")
         return Spec(
             f.params, tier.outputs, tier.test, dtype, self.accuracy, self.cache,
-            fuses=f.tested, arrays=arrays, lean=tier.lean,
+            fuses=f.tested, arrays=arrays, lean=tier.lean, directed=self._directed,
         )  # fmt: skip
 
     @property
     def flagged(self) -> bool:
         """Whether its code writes flags."""
-        return self.wide or self.function.flags
+        return self.function.flags
 
     @property
     def made(self) -> int:
@@ -151,8 +148,7 @@ class Kernel:
         if self._point is None:
             with self._lock:
                 if self._point is None:
-                    dtype = "float64" if self.wide else self.dtype or "float64"
-                    self._point = Point(self._spec(dtype, "point"))
+                    self._point = Point(self._spec(self.dtype or "float64", "point"))
         return self._point
 
     def body(self, dtype: str, kind: str = "array") -> Body:
@@ -264,7 +260,7 @@ class Kernel:
     @property
     def _leans(self) -> bool:
         """Whether arrays are computed without tests for what the processor tells."""
-        return self.function.tested and not self.wide and jit.has_flags()
+        return self.function.tested and jit.has_flags()
 
     @property
     def cost(self) -> float:
@@ -279,9 +275,8 @@ class Kernel:
                     operations += 1
             traffic = len(self.params) + len(self.outputs)
             lanes = max(1, jit.host().bits // 64)
-            wide = 10 if self.wide else 1
             call = 10.0 if self.accuracy == "strict" else 8.0 / lanes
-            self._cost = wide * (call * functions + 0.6 / lanes * operations) + 0.4 * traffic
+            self._cost = call * functions + 0.6 / lanes * operations + 0.4 * traffic
         return self._cost
 
     def llvm(self) -> str:
@@ -325,7 +320,7 @@ class Kernel:
             numbers, flag = self._at(values)  # type: ignore[arg-type]
             return Result(list(numbers), int(flag), None)
         result = elementwise.result_dtype(values, self.dtype)
-        compute = _FLOAT64 if result == np.float64 or self.wide else _FLOAT32
+        compute = _FLOAT64 if result == np.float64 else _FLOAT32
         if result != np.float64:
             values = [_single(v) if isinstance(v, float) else v for v in values]
         shape = elementwise.broadcast(values)
@@ -389,8 +384,6 @@ class Kernel:
             return None
         if first.size > self.small:
             return None
-        if self.wide and name == "float32":
-            return None
         got = self.fast_arrays(name)(*args, *(out or ()))
         if got is NotImplemented:
             return None
@@ -410,10 +403,8 @@ class Kernel:
             return None
         if math.prod(shape) > min(COPIED, self.small) or (not shape and result is _FLOAT64):
             return None
-        if self.wide or (
-            (like := elementwise.leading(values, shape)) is not None
-            and not (like.ndim <= 1 or like.flags.c_contiguous)
-        ):
+        like = elementwise.leading(values, shape)
+        if like is not None and not (like.ndim <= 1 or like.flags.c_contiguous):
             return None
         dense = [elementwise.dense(v, shape, result) for v in values]
         if not shape:
@@ -428,33 +419,6 @@ class Kernel:
         """NumPy scalars give what Python floats give, as NumPy scalars."""
         numbers, flag = self._at([float(v) for v in values])
         return Result([np.float64(v) for v in numbers], int(flag), None)
-
-
-class CorrectedKernel(Kernel):
-    """Outputs together with their rounding errors, whose operations are those of processors, for arrays. What is
-    flagged stays flagged.
-
-    Parameters
-    ----------
-    function : whose tiers "lean" and "array" are the same values (`symdiff.pipeline.lowered.row_formulas`).
-    """
-
-    wide = True
-
-    def __init__(self, function: Function, *, cache: bool = True) -> None:
-        super().__init__(function, parallel=False, cache=cache)
-
-    def _specified(self, dtype: str, kind: str) -> Spec:
-        f = self.function
-        tier = f.double(dtype, kind)
-        return Spec(
-            f.params, tier.outputs, tier.test, dtype, self.accuracy, self.cache,
-            arrays=kind != "point", lean=kind == "lean", wide=functools.partial(f.double, dtype, kind),
-        )  # fmt: skip
-
-    @property
-    def _leans(self) -> bool:
-        return jit.has_flags()
 
 
 def _single(value: float) -> float:

@@ -8,7 +8,6 @@ import pytest
 
 from symdiff import symgrad
 from symdiff.ir.verify.loops import faults
-from symdiff.passes.accuracy.corrected_program import corrected_program
 from symdiff.pipeline.loops import final
 
 X, C = np.array([0.5, 1.5]), np.array([1.0, 2.0, 3.0])
@@ -88,5 +87,3 @@ def test_hessian(f, args, monkeypatch):
     np.testing.assert_allclose(found, truth, rtol=1e-14, atol=1e-15)
     program = final(hessian._loop_program())
     assert not faults(program)
-    found = faults(corrected_program(program))
-    assert not [f for f in found if "2 times" not in f]  # each part is known where used

@@ -5,14 +5,12 @@ from __future__ import annotations
 from symdiff import ir
 from symdiff.ir import ONE, ZERO, var
 from symdiff.ir import functions as F
-from symdiff.ir.loop_program import REAL_OF, Check, array, index
-from symdiff.ir.verify.loops import faults
+from symdiff.ir.loop_program import Check, array, index
 from symdiff.loops.simplify.deltas import _without_sums
 from symdiff.loops.simplify.forwarding import _Rewriter
 from symdiff.loops.simplify.fuse import _placed
 from symdiff.loops.simplify.repeated import _worth
-from symdiff.passes.accuracy.corrected_program import corrected_program
-from tests.loops.programs import VECTOR, M, N, at, build, function, loop, update
+from tests.loops.programs import VECTOR, M, N, at, build, loop, update
 
 K = index("k")
 S = var("s")
@@ -73,16 +71,3 @@ def test_updates_of_one_element_are_one() -> None:
     work = _Rewriter(block, (array("c"),))
     *_, last = work.block(block)
     assert (last.source, last.value) == ("a", ir.const(2)) and last.type == VECTOR
-
-
-# ------------------------------------------------------------ programs with more digits
-SUM = loop("k", N, {"s": (ZERO, S + at("x", K))})
-
-
-def test_what_is_not_accurate_is_counted() -> None:
-    of = corrected_program
-    made = of(function({"x": VECTOR}, (SUM,), var("s_end")))
-    assert faults(made) == [] and len(made.outputs) == 2
-    assert made.outputs[-1].op is not REAL_OF
-    exact = of(function({"x": VECTOR}, (), at("x", 0)))
-    assert faults(exact) == [] and exact.outputs[-1] is ir.raw(REAL_OF, (ZERO,))

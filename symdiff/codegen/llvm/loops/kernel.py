@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 from symdiff.codegen.common.liveness import destinations
@@ -26,7 +25,7 @@ from symdiff.codegen.llvm.loops.memory import PRELUDE
 from symdiff.codegen.llvm.loops.scoped import Stored
 from symdiff.codegen.llvm.loops.systems import Systems
 from symdiff.codegen.llvm.printer import Lanes
-from symdiff.ir import HALF, NEG, POW, Expr, const, raw, topological
+from symdiff.ir import Expr, const
 from symdiff.ir.blocks import bottom_up
 from symdiff.ir.loop_program import (
     ARRAY,
@@ -51,8 +50,9 @@ from symdiff.ir.names import Names
 from symdiff.lowering.loops.twins import without_twins
 from symdiff.lowering.loops.vector_ready import ready
 from symdiff.lowering.lower import lower
+from symdiff.lowering.moving import moving
 from symdiff.lowering.quotients import fused_quotients
-from symdiff.lowering.target import FMA, MAX_CHAIN
+from symdiff.lowering.target import MAX_CHAIN
 
 FIXED = ("allocations", "routine", "parallel", "again", "signals", "raised")
 """The first words: the list of allocations; functions that the kernel may call, `i32
@@ -114,29 +114,6 @@ def lowered(
         program.name, program.params, block, tuple(map(one, program.outputs)),
         program.tree, program.data, program.locations,
     )  # fmt: skip
-
-
-FAINT = Fraction(1, 2**60)
-"""A part of a double that is lost when rounding to nearest."""
-
-
-def moving(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """Functions whose results move by a unit in the last place away from zero, in turn when the processor rounds
-    in the direction of their sign, and in the other: those of vectors are rounded to nearest in any case, so that
-    probes would not see what cancels in them. To nearest, of infinities, and of powers of integers, nothing changes."""
-    new: dict[Expr, Expr] = {}
-    kinds: dict[Expr, str] = {}
-    in_turn = False
-    for e in topological(roots):
-        args = tuple(new[a] for a in e.args)
-        made = e if args == e.args else raw(e.op, args, e.value)
-        rounds = e.op.libm is not None and e.op.intrinsic is None and kind_of(e, kinds) == "f"
-        if rounds and not (e.op is POW and e.args[1] is HALF):
-            negated = raw(NEG, (made,)) if in_turn else made
-            made = raw(FMA, (negated, const(FAINT), negated))
-            made, in_turn = (raw(NEG, (made,)) if in_turn else made), not in_turn
-        new[e] = made
-    return tuple(new[r] for r in roots)
 
 
 def as_it_stands(program: LoopProgram) -> LoopProgram:
@@ -393,7 +370,7 @@ def _watched(flags: int) -> list[str]:
 
 def print_kernel(
     program: LoopProgram, dtype: str, lanes: Lanes, accuracy: str = "high", tested: int = 0,
-    flags: int = 0, wide: bool = False, kinds: Sequence[str] = (), probed: bool = False,
+    flags: int = 0, kinds: Sequence[str] = (), probed: bool = False,
 ) -> str:  # fmt: skip
     """The module with the kernel of a program.
 
@@ -406,11 +383,10 @@ def print_kernel(
     accuracy : as for `Kernel` of scalar programs.
     tested : how many tested values it has.
     flags : those of the processor's flags that are to be read.
-    wide : whether it is one in double-double arithmetic, to be computed as it stands.
     probed : whether it is run with other directions of rounding, too.
     kinds : of the outputs, which callers read; an integer among real numbers is stored as one.
     """
-    made = as_it_stands(program) if wide else lowered(program, accuracy, tested > 0, probed)
+    made = lowered(program, accuracy, tested > 0, probed)
     return Kernel(made, dtype, replace(lanes, directed=probed), tested, flags, kinds).print()
 
 

@@ -22,7 +22,6 @@ from symdiff.ir.functions import CONSTANT_VALUES
 from symdiff.ir.loop_program import ARRAY, FLOORDIV, INDEX, LARGEST, LOAD, MOD, REAL_OF, name_of
 from symdiff.ir.plain import real_op
 from symdiff.lowering.double_double.arithmetic import EXPONENT, POWER_OF_TWO
-from symdiff.lowering.double_double.pairs import PARTS
 from symdiff.lowering.target import TESTED
 
 _WHOLE = {ir.ADD: "add", ir.SUB: "sub", ir.MUL: "mul"}
@@ -319,8 +318,6 @@ class Expressions(scopes.Scopes[Scope, Stored]):
             written = w.power_of_two if op is POWER_OF_TWO else w.exponent
             scope.lines += written(name, args[0])
             return name
-        if op in PARTS:
-            return self._pair(e, w, args, scope)
         if op is ir.POW and e.args[1] is ir.HALF:
             return self.emit(kind, w.call(w.intrinsic("llvm.sqrt", 1), args[:1]), scope)
         if w is self.scalars and self._of_lanes(e) and self.alike(scope):
@@ -328,19 +325,6 @@ class Expressions(scopes.Scopes[Scope, Stored]):
             found = self.emit(self.packed.value, self.packed.instruction(e, lanes), scope)
             return self.emit(kind, f"extractelement {self.packed.value} {found}, i64 0", scope)
         return self.emit(kind, w.instruction(e, args), scope)
-
-    def _pair(self, e: Expr, w: Writer, args: Sequence[str], scope: Scope) -> str:
-        """A part of the result of a double-double function, which is called once for both."""
-        function, part = PARTS[e.op]
-        pair = f"{{{w.value}, {w.value}}}"
-        known = scope.values if w is self.scalars else scope.vectors
-        key = ("pair", function.symbol, e.args)
-        if key not in known:
-            symbol = function.name(w.lanes.width)
-            typed = ", ".join(f"{w.value} {a}" for a in args)
-            w.declared[symbol] = f"declare {pair} @{symbol}({', '.join([w.value] * len(args))}) #1"
-            known[key] = self.emit(pair, f"call {pair} @{symbol}({typed}) #1", scope)
-        return self.emit(w.value, f"extractvalue {pair} {known[key]}, {part}", scope)
 
     def alike(self, scope: Scope | None = None) -> bool:
         """Whether a scope belongs to one iteration of a loop that is vectorised elsewhere."""

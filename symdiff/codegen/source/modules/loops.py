@@ -49,8 +49,6 @@ class ArrayFunction:
     program : as people read it.
     summary : first line of its docstring.
     emitted : the program in the form that is emitted.
-    corrected : whether that is the one with its rounding errors, whose last output is how many results
-        may not be accurate.
     met : which conditions of points hold that are treated apart; None if there are none.
     """
 
@@ -58,22 +56,18 @@ class ArrayFunction:
     program: LoopProgram
     summary: str
     emitted: LoopProgram
-    corrected: bool = False
     met: LoopProgram | None = None
 
     @property
     def tree(self) -> Tree | None:
         """How the kernel nests its results; None for all in one tuple."""
-        tree = self.program.tree
-        if not _in_tuples(tree):
-            return None
-        return (tree, len(self.program.outputs)) if self.corrected else tree
+        return self.program.tree if _in_tuples(self.program.tree) else None
 
     def nested(self, r: str) -> str:
         """The results, of the kernel's `r`."""
         if self.tree is None:
             return _nested(self.program.tree, f"({r},)" if len(self.emitted.outputs) == 1 else r)
-        return f"{r}[0]" if self.corrected else r
+        return r
 
 
 def array_module_source(
@@ -150,7 +144,7 @@ def array_module_source(
 def _slopes_beside_value(functions: Mapping[str, ArrayFunction]) -> bool:
     """Whether the kernel of the value and the slopes also serves the slopes alone: it has as many loops."""
     alone, both = functions.get("grad"), functions.get("value_and_grad")
-    if alone is None or both is None or alone.corrected:
+    if alone is None or both is None:
         return False
     return _in_tuples(both.program.tree) and _loops(alone.emitted) == _loops(both.emitted)
 
@@ -256,21 +250,17 @@ def _wrapper(name: str, f: ArrayFunction, call: str, face: Face, main: str) -> s
     given = f"*_given({', '.join(local)})"
     if f.met is not None:
         text = f"{name}: at a point that is treated apart, derivatives are as written there"
-        body += [f"if np.any({apart}({given})):", "    " + _warned(text)]
+        body += [
+            f"if np.any({apart}({given})):",
+            f"    warnings.warn({text!r}, RuntimeWarning, stacklevel=2)",
+        ]
     result = call.format(given)
     (r,) = fresh(("r",), shown)
-    if f.corrected or f.tree is None:
+    if f.tree is None:
         body.append(f"{r} = {result}")
         result = f.nested(r)
-    if f.corrected:
-        text = f"{name}: results may not be accurate"
-        body += [f"if {r}[-1]:", "    " + _warned(text)]
     head = def_line(name, params, shown, face)
     return head + "\n" + indent("\n".join([*body, f"return {result}"]), "    ") + "\n"
-
-
-def _warned(text: str) -> str:
-    return f"warnings.warn({text!r}, RuntimeWarning, stacklevel=2)"
 
 
 def _whole(n: Expr) -> int | None:
