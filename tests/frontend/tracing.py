@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+import pytest
 
 from symdiff.frontend import capture
 from symdiff.frontend.capture import ELEMENTWISE
@@ -15,6 +16,23 @@ from symdiff.ir import NAN, Expr, where
 from symdiff.ir.loop_program import LoopProgram, Parameter, Type
 from symdiff.ir.program import Program, map_objects
 from symdiff.pipeline.argument_shapes import shapes_of, stretched
+
+
+class Cases(list[Any]):
+    """Functions, and the axes of their arguments, as `agrees_on_sizes` takes them."""
+
+    def __call__(self, **shapes: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """A decorator that adds a function."""
+
+        def register(fun: Callable[..., Any]) -> Callable[..., Any]:
+            self.append(pytest.param(fun, shapes, id=fun.__name__))
+            return fun
+
+        return register
+
+    def short(self, functions: Mapping[str, Callable[..., Any]], **shapes: str) -> None:
+        """Add functions of one formula, by name."""
+        self.extend(pytest.param(fun, shapes, id=name) for name, fun in functions.items())
 
 
 def expected(

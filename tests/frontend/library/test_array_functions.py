@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from symdiff import SymdiffError, symgrad
-from tests.frontend.tracing import agrees_on_sizes
+from tests.frontend.tracing import Cases, agrees_on_sizes
 
-CASES: list[Any] = []
-
-
-def case(**shapes: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A function and the axes of its arguments."""
-
-    def register(fun: Callable[..., Any]) -> Callable[..., Any]:
-        CASES.append(pytest.param(fun, shapes, id=fun.__name__))
-        return fun
-
-    return register
+case = Cases()
 
 
 @case(x="n")
@@ -54,11 +43,6 @@ def slice_by_count(x):
 
 
 @case(x="n")
-def floor_division_of_sizes(x):
-    return x[len(x) // 2] + x[len(x) // 3 :].sum() + x[-(len(x) // 2)]
-
-
-@case(x="n")
 def finite_differences(x):
     h = 1e-3
 
@@ -68,21 +52,6 @@ def finite_differences(x):
     e = np.zeros(len(x))
     e[0] = h
     return (f(x + e) - f(x - e)) / (2 * h)
-
-
-@case(x="n")
-def builtins_on_arrays(x):
-    return max(x) - min(x) + max(x[0], x[1], 0.0) + sum(x) + len(x) + abs(x).sum()
-
-
-@case(x="n m")
-def normalised_rows(x):
-    return x / np.linalg.norm(x, axis=1, keepdims=True) + x.mean(axis=0) - x.max(axis=(0, 1))
-
-
-@case(x="n")
-def list_returned(x):
-    return [v * 2 for v in x]
 
 
 @case(x="n")
@@ -98,26 +67,6 @@ def scan_of_scan(x):
     return c[1:] - c[:-1] + np.exp(c[-1])
 
 
-@case(x="n", y="n")
-def gram_of_two(x, y):
-    return np.array([[x @ x, x @ y], [y @ x, y @ y]])
-
-
-@case(x="n")
-def sizes_as_numbers(x):
-    return np.dot(x, x) ** 0.5 / np.sqrt(x.size) + x.shape[0] + x.ndim
-
-
-@case(x="n")
-def math_on_arrays(x):
-    return math.sqrt(sum(v * v for v in x)) + math.fsum(x) + math.prod(x)
-
-
-@case(x="n m", y="m")
-def row_means(x, y):
-    return (x * y[None, :]).sum(axis=1) / (1e-3 + np.abs(x).sum(axis=-1))
-
-
 @case(x="n")
 def truth_arithmetic(x):
     b = x > 0
@@ -128,11 +77,6 @@ def truth_arithmetic(x):
 def arange_masks(x):
     k = np.arange(len(x))
     return np.sum(x[k % 3 == 0]) + x[k // 2].sum() + np.sum(x * k**2) + np.sum(2.0**k)
-
-
-@case(x="n")
-def power_of_arange(x):
-    return np.sum(x ** np.arange(len(x)))
 
 
 @case(x="n")
@@ -148,55 +92,15 @@ def unpacked_slice(x):
 
 
 @case(x="n")
-def joined_by_index(x):
-    return np.concatenate([x[1:], x[:1]]) + np.r_[x[1:], x[0]]
-
-
-@case(x="n")
-def reshapes_back(x):
-    return x.reshape((len(x), 1)).T.reshape(-1)
-
-
-@case(x="n m")
-def rows_and_columns_listed(x):
-    return np.array([np.sum(r) for r in x]), np.array([c.max() for c in x.T])
-
-
-@case(x="n")
 def tridiagonal(x):
     M = np.diag(x) + np.diag(x[1:], 1) + np.diag(x[:-1], -1)
     return M @ x
 
 
 @case(x="n")
-def outer_difference(x):
-    return np.sum(x[np.newaxis, :] - x[:, np.newaxis]) + np.subtract.outer(x, x).sum()
-
-
-@case(x="n")
-def ufunc_reduce(x):
-    return np.add.reduce(x) + np.multiply.reduce(x) + np.maximum.reduce(x)
-
-
-@case(x="n")
-def ufunc_accumulate(x):
-    return np.add.accumulate(x)
-
-
-@case(x="n")
-def conversions(x):
-    return float(np.sum(x)) * 3 * True
-
-
-@case(x="n")
 def gradient(x):
     g = np.gradient(x)
     return g
-
-
-@case(x="n m")
-def norms_of_rows(x):
-    return np.linalg.norm(x - x.mean(0), axis=-1) @ np.ones(len(x))
 
 
 @case(x="n m")
@@ -225,27 +129,12 @@ def list_of_array(x):
 
 
 @case(x="n")
-def argsort_reversed(x):
-    return x[x.argsort()[::-1]][:2].sum()
-
-
-@case(x="n")
 def list_accumulated(x):
     lst = [x, x**2, x**3]
     s = 0
     for k, a in enumerate(lst):
         s = s + k * a
     return s
-
-
-@case(x="n")
-def polyval_interp(x):
-    return np.polyval([1.0, 2.0, 3.0], x).sum() + np.interp(0.3, np.sort(x), x)
-
-
-@case(x="n")
-def searchsorted_digitize(x):
-    return np.searchsorted(np.sort(x), 0.0) + np.digitize(0.1, np.sort(x))
 
 
 @case(x="n")
@@ -273,16 +162,6 @@ def array_of_counted_size(x):
     y = np.zeros(k)
     y[:] = x[x > 0]
     return y.sum()
-
-
-@case(x="n")
-def mask_of_maximum(x):
-    return x[np.abs(x) == np.max(np.abs(x))].sum()
-
-
-@case(x="n m", y="m n")
-def trace_identities(x, y):
-    return np.trace(x @ y) + np.sum(x * y.T) + np.einsum("ij,ji", x, y)
 
 
 @case(x="n")
@@ -359,11 +238,6 @@ def selection_of_selection(x):
     return z.sum() + (z > 1).sum() + np.sum(z[z > 1])
 
 
-@case(x="n", y="n")
-def products_of_selections(x, y):
-    return np.sum(x[x > 0]) * np.sum(y[x > 0]) + x[x > 0] @ y[x > 0]
-
-
 @case(x="n")
 def small_from_large(x):
     a = np.zeros((3, 3))
@@ -392,24 +266,9 @@ def permutation_matrix(x):
 
 
 @case(x="n")
-def and_of_numbers(x):
-    return np.any(x > 1) and x[0] > 0
-
-
-@case(x="n")
-def and_or(x):
-    return (x[0] > 0 and x[1] > 0) or x[0] < -1
-
-
-@case(x="n")
 def divmod_of_sizes(x):
     d, e = divmod(len(x), 2)
     return x[d] + e + round(2.6) + pow(2, 3) * x[-1]
-
-
-@case(x="n m")
-def arguments_by_name(x):
-    return np.sum(a=x, axis=0) + np.repeat(a=x, repeats=2, axis=0).sum(0) + np.reshape(x, shape=(-1, 3)).sum(0)  # fmt: skip
 
 
 @case(x="n")
@@ -448,16 +307,6 @@ def slopes_of_second_order_at_the_ends(x):
 def ranges_of_short_numbers(x):
     n = len(x)
     return x * np.arange(1.0, n + 1) + np.arange(n, 0.0, -1) + np.sum(np.arange(0.5, n, 0.25)) + len(np.arange(0, n, 0.5))  # fmt: skip
-
-
-@case(x="n", y="m")
-def interpolated_by_size(x, y):
-    return np.interp(y, np.linspace(-1, 1, len(x)), x) if len(x) > 0 else y
-
-
-@case(a="n 3", b="3 m")
-def subscripts_as_numbers(a, b):
-    return np.einsum(a, [0, 1], b, [1, 2], [2, 0]) + np.einsum(a, [0, ...], [..., 0])
 
 
 @case(x="n", M="3 3")
@@ -505,11 +354,6 @@ def starred_names_of_unknown_length(x):
 
 
 @case(x="n", M="n 3")
-def reduced_logaddexp(x, M):
-    return np.logaddexp.reduce(x + 0.0) + np.logaddexp.reduce(M, axis=1).sum() if len(x) else 0.0
-
-
-@case(x="n", M="n 3")
 def functions_of_python(x, M):
     def signed(a, b):
         return a * b if a > b else b
@@ -536,8 +380,49 @@ def places(x, M):
     return M[i, j] * chosen.sum() + x[np.ravel_multi_index((1, 1), (2, 2)) - 1] + (rows * columns * M).sum() + x[np.argwhere(x > 0)[:, 0]].sum() + x[slice(1, None)].sum()  # fmt: skip
 
 
+case.short({
+    "floor_division_of_sizes": lambda x: x[len(x) // 2] + x[len(x) // 3 :].sum() + x[-(len(x) // 2)],
+    "builtins_on_arrays": lambda x: max(x) - min(x) + max(x[0], x[1], 0.0) + sum(x) + len(x) + abs(x).sum(),
+    "list_returned": lambda x: [v * 2 for v in x],
+    "sizes_as_numbers": lambda x: np.dot(x, x) ** 0.5 / np.sqrt(x.size) + x.shape[0] + x.ndim,
+    "math_on_arrays": lambda x: math.sqrt(sum(v * v for v in x)) + math.fsum(x) + math.prod(x),
+    "power_of_arange": lambda x: np.sum(x ** np.arange(len(x))),
+    "joined_by_index": lambda x: np.concatenate([x[1:], x[:1]]) + np.r_[x[1:], x[0]],
+    "reshapes_back": lambda x: x.reshape((len(x), 1)).T.reshape(-1),
+    "outer_difference": lambda x: np.sum(x[np.newaxis, :] - x[:, np.newaxis]) + np.subtract.outer(x, x).sum(),
+    "ufunc_reduce": lambda x: np.add.reduce(x) + np.multiply.reduce(x) + np.maximum.reduce(x),
+    "ufunc_accumulate": lambda x: np.add.accumulate(x),
+    "conversions": lambda x: float(np.sum(x)) * 3 * True,
+    "argsort_reversed": lambda x: x[x.argsort()[::-1]][:2].sum(),
+    "polyval_interp": lambda x: np.polyval([1.0, 2.0, 3.0], x).sum() + np.interp(0.3, np.sort(x), x),
+    "searchsorted_digitize": lambda x: np.searchsorted(np.sort(x), 0.0) + np.digitize(0.1, np.sort(x)),
+    "mask_of_maximum": lambda x: x[np.abs(x) == np.max(np.abs(x))].sum(),
+    "and_of_numbers": lambda x: np.any(x > 1) and x[0] > 0,
+    "and_or": lambda x: (x[0] > 0 and x[1] > 0) or x[0] < -1,
+}, x="n")  # fmt: skip
+case.short({
+    "normalised_rows": lambda x: x / np.linalg.norm(x, axis=1, keepdims=True) + x.mean(axis=0) - x.max(axis=(0, 1)),
+    "rows_and_columns_listed": lambda x: (np.array([np.sum(r) for r in x]), np.array([c.max() for c in x.T])),
+    "norms_of_rows": lambda x: np.linalg.norm(x - x.mean(0), axis=-1) @ np.ones(len(x)),
+    "arguments_by_name": lambda x: np.sum(a=x, axis=0) + np.repeat(a=x, repeats=2, axis=0).sum(0) + np.reshape(x, shape=(-1, 3)).sum(0),
+}, x="n m")  # fmt: skip
+case.short({
+    "gram_of_two": lambda x, y: np.array([[x @ x, x @ y], [y @ x, y @ y]]),
+    "products_of_selections": lambda x, y: np.sum(x[x > 0]) * np.sum(y[x > 0]) + x[x > 0] @ y[x > 0],
+}, x="n", y="n")  # fmt: skip
+case.short({"row_means": lambda x, y: (x * y[None, :]).sum(axis=1) / (1e-3 + np.abs(x).sum(axis=-1))}, x="n m", y="m")  # fmt: skip
+case.short({"trace_identities": lambda x, y: np.trace(x @ y) + np.sum(x * y.T) + np.einsum("ij,ji", x, y)}, x="n m", y="m n")  # fmt: skip
+case.short({"interpolated_by_size": lambda x, y: np.interp(y, np.linspace(-1, 1, len(x)), x) if len(x) > 0 else y}, x="n", y="m")  # fmt: skip
+case.short({
+    "subscripts_as_numbers": lambda a, b: np.einsum(a, [0, 1], b, [1, 2], [2, 0]) + np.einsum(a, [0, ...], [..., 0]),
+}, a="n 3", b="3 m")  # fmt: skip
+case.short({
+    "reduced_logaddexp": lambda x, M: np.logaddexp.reduce(x + 0.0) + np.logaddexp.reduce(M, axis=1).sum() if len(x) else 0.0,
+}, x="n", M="n 3")  # fmt: skip
+
+
 @pytest.mark.sampled
-@pytest.mark.parametrize(("fun", "shapes"), CASES)
+@pytest.mark.parametrize(("fun", "shapes"), case)
 def test_as_python(fun: Any, shapes: Any) -> None:
     agrees_on_sizes(fun, shapes)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -11,19 +10,9 @@ import numpy as np
 import pytest
 
 from symdiff import symgrad
-from tests.frontend.tracing import agrees_on_sizes
+from tests.frontend.tracing import Cases, agrees_on_sizes
 
-CASES: list[Any] = []
-
-
-def case(**shapes: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A function and the axes of its arguments."""
-
-    def register(fun: Callable[..., Any]) -> Callable[..., Any]:
-        CASES.append(pytest.param(fun, shapes, id=fun.__name__))
-        return fun
-
-    return register
+case = Cases()
 
 
 @case(x="n")
@@ -160,16 +149,6 @@ def cholesky_loops(x):
     return L
 
 
-@case(x="n")
-def suffix_sums(x):
-    return np.array([x[i:].sum() for i in range(len(x))])
-
-
-@case(x="n")
-def nested_generator(x):
-    return sum(x[i] * x[j] for i in range(len(x)) for j in range(len(x)) if i != j)
-
-
 @case(x="n", y="n")
 def gram_by_loops(x, y):
     G = np.zeros((2, 2))
@@ -177,11 +156,6 @@ def gram_by_loops(x, y):
         for j, v in enumerate((x, y)):
             G[i, j] = u @ v
     return G
-
-
-@case(x="n")
-def reduced_by_function(x):
-    return reduce(lambda a, b: a * 0.5 + b, x)
 
 
 @case(x="n")
@@ -328,11 +302,6 @@ def count_of_pairs(x):
 
 
 @case(x="n")
-def zipped_ranges(x):
-    return sum(x[i] * x[j] for i, j in zip(range(len(x)), range(1, len(x)), strict=False))
-
-
-@case(x="n")
 def while_norm(x):
     it = 0
     v = x.copy()
@@ -428,11 +397,6 @@ def keyword_helper(x):
 def two_filters(x):
     statesum = sum(1.0 for v in x if v > 0 if v < 1)
     return statesum + sum(v if v > 0 else -v for v in x)
-
-
-@case(x="n 3")
-def sum_over_points(x):
-    return sum(np.sqrt(p @ p) for p in x) + sum(np.linalg.norm(p) for p in x)
 
 
 @case(x="n", c="")
@@ -653,8 +617,17 @@ def inner_while(x):
     return out + stack
 
 
+case.short({
+    "suffix_sums": lambda x: np.array([x[i:].sum() for i in range(len(x))]),
+    "nested_generator": lambda x: sum(x[i] * x[j] for i in range(len(x)) for j in range(len(x)) if i != j),
+    "reduced_by_function": lambda x: reduce(lambda a, b: a * 0.5 + b, x),
+    "zipped_ranges": lambda x: sum(x[i] * x[j] for i, j in zip(range(len(x)), range(1, len(x)), strict=False)),
+}, x="n")  # fmt: skip
+case.short({"sum_over_points": lambda x: sum(np.sqrt(p @ p) for p in x) + sum(np.linalg.norm(p) for p in x)}, x="n 3")  # fmt: skip
+
+
 @pytest.mark.sampled
-@pytest.mark.parametrize(("fun", "shapes"), CASES)
+@pytest.mark.parametrize(("fun", "shapes"), case)
 def test_as_python(fun: Any, shapes: Any) -> None:
     agrees_on_sizes(fun, shapes)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -18,19 +17,9 @@ from symdiff.frontend import capture
 from symdiff.ir import const
 from symdiff.ir.loop_program import Loop, LoopProgram
 from tests.frontend.library.differences import check
-from tests.frontend.tracing import agrees_on_sizes
+from tests.frontend.tracing import Cases, agrees_on_sizes
 
-CASES: list[Any] = []
-
-
-def case(**shapes: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A function and the axes of its arguments."""
-
-    def register(fun: Callable[..., Any]) -> Callable[..., Any]:
-        CASES.append(pytest.param(fun, shapes, id=fun.__name__))
-        return fun
-
-    return register
+case = Cases()
 
 
 @dataclass
@@ -266,17 +255,15 @@ class Sphere(Spheroid):
 
 
 @case(a="", b="")
-def a_subclass_of_it(a, b):
-    return Sphere(a + 3).flattening * b + Sphere(b + 4).major
-
-
-@case(a="", b="")
 def a_dataclass_with_its_own_constructor(a, b):
     shape = Spheroid(a + 3, b, name="s")
     return shape.flattening * shape.major + len(shape.name)
 
 
-@pytest.mark.parametrize(("fun", "shapes"), CASES)
+case.short({"a_subclass_of_it": lambda a, b: Sphere(a + 3).flattening * b + Sphere(b + 4).major}, a="", b="")  # fmt: skip
+
+
+@pytest.mark.parametrize(("fun", "shapes"), case)
 def test_as_python(fun: Any, shapes: Any) -> None:
     agrees_on_sizes(fun, shapes)
 
