@@ -38,12 +38,12 @@ def names() -> dict[str, Any]:
     }
 
 
-def define(text: str, path: str = "model.py") -> Callable[..., Any]:
-    """The function `f` of a source text."""
+def define(text: str, path: str = "model.py", name: str = "f") -> Callable[..., Any]:
+    """The function of a name in a source text."""
     linecache.cache[path] = (len(text), None, text.splitlines(True), path)
     scope = names()
     exec(compile(text, path, "exec", dont_inherit=True), scope)
-    found: Callable[..., Any] = scope["f"]
+    found: Callable[..., Any] = scope[name]
     return found
 
 
