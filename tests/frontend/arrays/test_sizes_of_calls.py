@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from symdiff import UnsupportedError, symgrad
+from tests.frontend.differences import check
 
 NAMES = ["A", "B", "C"]
 
@@ -37,11 +38,7 @@ def by_steps(target: Any) -> Any:
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("f", [by_names, by_letters, by_places, by_steps])
 def test_values_and_slopes(f: Callable[[Any], Any]) -> None:
-    x, h = np.array([0.7, 1.3]), 1e-5
-    found = symgrad(f)
-    assert found(x) == pytest.approx(f(x), rel=1e-14)
-    slopes = [(f(x + e) - f(x - e)) / (2 * h) for e in h * np.eye(2)]
-    np.testing.assert_allclose(found.grad(x), slopes, rtol=1e-8)
+    check(f, np.array([0.7, 1.3]), value=1e-14, slope=1e-8, near=0.0, step=1e-5)
 
 
 def test_each_size_has_its_program() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from symdiff import SymdiffError, symgrad
+from tests.frontend.differences import check
 from tests.frontend.tracing import Cases, agrees_on_sizes
 
 case = Cases()
@@ -459,13 +460,8 @@ def sized(x):
     "f", [ranges_of_sizes, lists_joined, numbers_and_lists, thirds, truncated, sized]
 )
 def test_as_people_write_them(f: Any) -> None:
-    s = symgrad(f)
     for n in (3, 4, 7, 3):
-        x = np.linspace(-1.7, 2.6, n)
-        np.testing.assert_allclose(s(x), f(x), rtol=1e-14)
-        step = 2.0**-20
-        slopes = [(f(x + step * e) - f(x - step * e)) / (2 * step) for e in np.eye(n)]
-        np.testing.assert_allclose(s.grad(x), slopes, rtol=1e-6, atol=1e-8)
+        check(f, np.linspace(-1.7, 2.6, n), value=1e-14, near=1e-8, step=2.0**-20)
 
 
 SCALES = np.array([1.0, 2.0, 3.0])
@@ -556,16 +552,8 @@ def repulsion(r):
     ],
 )
 def test_distances_of_rows_and_numbers_made_of_arrays(function):
-    f = symgrad(function)
-    assert math.isclose(f(POINTS), function(POINTS), rel_tol=1e-15)
-    assert isinstance(f(POINTS), float)
-    wanted = np.zeros(POINTS.shape)
-    for at in np.ndindex(POINTS.shape):
-        moved = [POINTS.copy(), POINTS.copy()]
-        moved[0][at] += 1e-6
-        moved[1][at] -= 1e-6
-        wanted[at] = (function(moved[0]) - function(moved[1])) / 2e-6
-    np.testing.assert_allclose(f.grad(POINTS), wanted, rtol=1e-8, atol=1e-8)
+    assert isinstance(symgrad(function)(POINTS), float)
+    check(function, POINTS, value=1e-15, slope=1e-8, near=1e-8)
 
 
 def test_distances_of_points_of_other_dimensions_are_refused():

@@ -10,7 +10,7 @@ import scipy.ndimage
 import scipy.signal
 
 from symdiff import symgrad
-from tests.frontend.library.differences import check
+from tests.frontend.differences import check
 
 V = np.array([1.0, 2.0, 3.5, 2.0, 1.5, 2.2, 0.3])
 M = np.array([[2.0, 0.3, 0.1], [0.1, 1.5, -0.4], [0.6, -0.2, 0.8], [1.0, 2.0, 3.0]])

@@ -12,7 +12,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from scipy.interpolate import BSpline, RegularGridInterpolator
 
 from symdiff import UnsupportedError, symgrad
-from tests.frontend.library.differences import check
+from tests.frontend.differences import check
 
 rng = np.random.default_rng(5)
 IMAGE, STACK, KERNEL = rng.normal(size=(4, 5)), rng.normal(size=(2, 3, 4)), rng.normal(size=(3, 2))

@@ -14,6 +14,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq, newton, root_scalar
 
 from symdiff import SymdiffError, UnsupportedError, symgrad
+from tests.frontend.differences import slopes_by
 
 
 # -------------------------------------------------------------------------- roots
@@ -226,9 +227,7 @@ def test_places_of_an_integral_are_numbers_to_what_is_integrated() -> None:
     f, at = symgrad(heston), (0.04, 1.5, 0.3)
     assert f(*at) == pytest.approx(heston(*at), rel=1e-12)
     for k, slope in enumerate(f.grad(*at)):
-        h = 1e-3 * at[k]
-        moved = [heston(*at[:k], at[k] + n * h, *at[k + 1 :]) for n in (-2, -1, 1, 2)]
-        by_differences = (moved[0] - 8 * moved[1] + 8 * moved[2] - moved[3]) / (12 * h)
+        by_differences = slopes_by(heston, at, k, 1e-3 * at[k], fine=True)
         assert slope == pytest.approx(by_differences, rel=1e-8)
 
 

@@ -9,7 +9,7 @@ import pytest
 import scipy.linalg
 
 from symdiff import UnsupportedError, symgrad
-from tests.frontend.library.differences import check
+from tests.frontend.differences import check
 
 A = np.array([[0.4, 0.1], [-0.3, 0.7]])
 B = np.array([[1.0], [0.4]])

@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from symdiff import symgrad
-from tests.frontend.library.differences import check
+from tests.frontend.differences import check
 
 V = np.array([0.1, 0.4, 0.2, 0.9, 0.3, 0.7])
 W = np.arange(9.0).reshape(3, 3)

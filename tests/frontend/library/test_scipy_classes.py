@@ -23,7 +23,7 @@ from scipy.interpolate import (
 from scipy.spatial.transform import Rotation
 
 from symdiff import DomainError, UnsupportedError, symgrad
-from tests.frontend.library.differences import check
+from tests.frontend.differences import check
 
 X = np.array([0.0, 1.0, 2.5, 3.0, 4.0, 6.0])
 Y = np.array([1.0, 2.0, 3.5, 2.0, 1.5, 2.2])

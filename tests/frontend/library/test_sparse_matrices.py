@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg
 
 from symdiff import UnsupportedError, symgrad
-from tests.frontend.library.differences import check
+from tests.frontend.differences import check
 
 V = np.array([0.1, 0.4, 0.2, 0.9, 0.3, 0.7])
 ROWS, COLUMNS = np.array([0, 1, 2, 2, 0, 0]), np.array([1, 2, 0, 0, 3, 1])

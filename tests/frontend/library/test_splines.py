@@ -14,7 +14,7 @@ from scipy.interpolate import (
 )
 
 from symdiff import UnsupportedError, symgrad
-from tests.frontend.library.differences import check
+from tests.frontend.differences import check
 
 X = np.array([0.0, 0.5, 1.25, 1.5, 2.5, 3.0])
 Y = np.array([0.1, 0.4, 0.2, 0.9, 0.3, 0.7])
