@@ -139,10 +139,6 @@ def rabi(omega, delta, t):
     return abs(found[1][0]) ** 2
 
 
-def impedance(r, coil, c, w):
-    return abs(r + 1j * w * coil + 1 / (1j * w * c))
-
-
 def roots(a, b, c):
     d = cmath.sqrt(b * b - 4 * a * c)
     r = (-b + d) / (2 * a)
@@ -190,7 +186,7 @@ def cosine_method(s, strike, t, r, sigma):
 
 PROGRAMS = [
     (rabi, (1.3, 0.4, 2.0)),
-    (impedance, (50.0, 1e-3, 1e-6, 1e4)),
+    (lambda r, coil, c, w: abs(r + 1j * w * coil + 1 / (1j * w * c)), (50.0, 1e-3, 1e-6, 1e4)),
     (roots, (1.0, 2.0, 5.0)),
     (roots, (1.0, -3.0, 1.0)),
     (spectral_density, (0.5, -0.3, 0.9)),
@@ -260,25 +256,20 @@ def test_arrays():
 
 
 # ------------------------------------------------------------------------ refusals
-def ordered(x):
-    return 1.0 if 1j * x < 2j else x
-
-
 def stored(x):
     a = np.zeros(2)
     a[0] = 1j * x
     return a
 
 
-def mathematical(x):
-    return math.exp(1j * x)
-
-
 @pytest.mark.parametrize(
     ("fun", "message"),
-    [(ordered, "which Python refuses"), (stored, "array of real numbers"),
-     (mathematical, "exp")],
-)  # fmt: skip
+    [
+        (lambda x: 1.0 if 1j * x < 2j else x, "which Python refuses"),
+        (stored, "array of real numbers"),
+        (lambda x: math.exp(1j * x), "exp"),
+    ],
+)
 def test_refusals(fun, message):
     with pytest.raises(UnsupportedError, match=message):
         capture(fun)

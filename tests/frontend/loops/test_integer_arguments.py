@@ -41,10 +41,6 @@ def filled(x: Any, n: Any) -> Any:
     return made.sum()
 
 
-def lagged(x: Any, lag: Any) -> Any:
-    return np.sum((x[lag:] - x[:-lag]) ** 2)
-
-
 INTEGERS: list[tuple[Any, tuple[Any, ...]]] = [
     (lambda x, k: B[:, k].sum() * x, (1.5, 2)),
     (lambda x, k: B[:, k].sum() * x, (1.5, -1)),
@@ -62,7 +58,7 @@ INTEGERS: list[tuple[Any, tuple[Any, ...]]] = [
     (powers, (1.5, 4)),
     (powers, (1.5, 0)),
     (filled, (1.5, 4)),
-    (lagged, (A, 1)),
+    (lambda x, lag: np.sum((x[lag:] - x[:-lag]) ** 2), (A, 1)),
     (lambda x, n: np.sum(np.zeros(n) + x), (1.5, 4)),
     (lambda x, n: np.sum(np.arange(n) * x), (1.5, 4)),
     (lambda x, n: np.sum(np.linspace(0, x, n)), (1.5, 4)),
