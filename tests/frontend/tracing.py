@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,21 +18,18 @@ from symdiff.ir.program import Program, map_objects
 from symdiff.pipeline.argument_shapes import shapes_of, stretched
 
 
-class Cases(list[Any]):
-    """Functions, and the axes of their arguments, as `agrees_on_sizes` takes them."""
-
-    def __call__(self, **shapes: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """A decorator that adds a function."""
-
-        def register(fun: Callable[..., Any]) -> Callable[..., Any]:
-            self.append(pytest.param(fun, shapes, id=fun.__name__))
-            return fun
-
-        return register
-
-    def short(self, functions: Mapping[str, Callable[..., Any]], **shapes: str) -> None:
-        """Add functions of one formula, by name."""
-        self.extend(pytest.param(fun, shapes, id=name) for name, fun in functions.items())
+def cases(
+    *tables: Mapping[str, Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]]],
+) -> list[Any]:
+    """Functions, some with names, and the axes of their arguments, as in "x: n m, y: m, c:"."""
+    found = []
+    for spec, functions in (item for table in tables for item in table.items()):
+        shapes = {
+            a.strip(): axes.strip() for a, _, axes in (p.partition(":") for p in spec.split(","))
+        }
+        named = functions if isinstance(functions, Mapping) else {f.__name__: f for f in functions}
+        found += [pytest.param(fun, shapes, id=name) for name, fun in named.items()]
+    return found
 
 
 def expected(

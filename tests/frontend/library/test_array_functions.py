@@ -11,12 +11,9 @@ import pytest
 
 from symdiff import SymdiffError, symgrad
 from tests.frontend.differences import check
-from tests.frontend.tracing import Cases, agrees_on_sizes
-
-case = Cases()
+from tests.frontend.tracing import agrees_on_sizes, cases
 
 
-@case(x="n")
 def list_of_arrays(x):
     acc = []
     for k in range(3):
@@ -24,26 +21,22 @@ def list_of_arrays(x):
     return sum(acc)
 
 
-@case(x="n")
 def starred(x):
     a, *b = [x[0], x[1], x[2]]
     return a + sum(b)
 
 
-@case(x="n")
 def nested_tuples(x):
     (p, q), r = (x[0], x[1]), x[2]
     p, q = q, p
     return p - 2 * q + r
 
 
-@case(x="n")
 def slice_by_count(x):
     k = int(np.sum(x > 0))
     return x[:k].sum() + k
 
 
-@case(x="n")
 def finite_differences(x):
     h = 1e-3
 
@@ -55,90 +48,58 @@ def finite_differences(x):
     return (f(x + e) - f(x - e)) / (2 * h)
 
 
-@case(x="n")
 def list_element_assigned(x):
     y = [v * 2 for v in x]
     y[0] = 1
     return y
 
 
-@case(x="n")
 def scan_of_scan(x):
     c = np.cumsum(x)
     return c[1:] - c[:-1] + np.exp(c[-1])
 
 
-@case(x="n")
 def truth_arithmetic(x):
     b = x > 0
     return np.sum(np.where(b, 1, 0)) + b.sum() + b.mean() + np.sum(b * x) + (~b).sum()
 
 
-@case(x="n")
 def arange_masks(x):
     k = np.arange(len(x))
     return np.sum(x[k % 3 == 0]) + x[k // 2].sum() + np.sum(x * k**2) + np.sum(2.0**k)
 
 
-@case(x="n")
 def distance_matrix(x):
     i = np.arange(len(x))
     return np.exp(-np.abs(i[:, None] - i[None, :])) @ x
 
 
-@case(x="n")
 def unpacked_slice(x):
     a, b = x[:2]
     return a - b
 
 
-@case(x="n")
 def tridiagonal(x):
     M = np.diag(x) + np.diag(x[1:], 1) + np.diag(x[:-1], -1)
     return M @ x
 
 
-@case(x="n")
-def gradient(x):
-    g = np.gradient(x)
-    return g
-
-
-@case(x="n m")
 def standardised(x):
     z = (x - x.mean(axis=0)) / (x.std(axis=0) + 1)
     return z.T @ z / len(x)
 
 
-@case(x="n")
 def kernel_matrix(x):
     d = x[:, None] - x
     k = np.exp(-0.5 * d**2)
     return k.sum(), np.linalg.slogdet(k + np.eye(len(x)))[1]
 
 
-@case(x="n")
-def isnan(x):
-    x = np.where(np.isnan(x), 0.0, x)
-    return np.nan_to_num(x).sum() if False else x.sum()
-
-
-@case(x="n")
 def list_of_array(x):
     y = list(x)
     return sum(y) + y[0]
 
 
-@case(x="n")
-def list_accumulated(x):
-    lst = [x, x**2, x**3]
-    s = 0
-    for k, a in enumerate(lst):
-        s = s + k * a
-    return s
-
-
-@case(x="n")
 def interp_on_grid(x):
     h = 0.1
     n = 50
@@ -146,18 +107,15 @@ def interp_on_grid(x):
     return np.sum(np.interp(t_, np.arange(len(x)) * h, x))
 
 
-@case(x="n")
 def tolist(x):
     return x.tolist()
 
 
-@case(x="n")
 def where_indices(x):
     i = np.where(x > 0)[0]
     return x[i].sum() + len(i)
 
 
-@case(x="n")
 def array_of_counted_size(x):
     k = (x > 0).sum()
     y = np.zeros(k)
@@ -165,7 +123,6 @@ def array_of_counted_size(x):
     return y.sum()
 
 
-@case(x="n")
 def powers_as_rows(x):
     y = np.zeros((3, len(x)))
     for k in range(3):
@@ -173,33 +130,28 @@ def powers_as_rows(x):
     return y.T @ np.array([1.0, 2.0, 3.0])
 
 
-@case(x="n 3")
 def columns_unpacked(x):
     a, b, c = x.T
     return a * b + c
 
 
-@case(x="n 3")
 def rotations(x):
     R = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])
     return x @ R.T + np.cross(x, x[::-1])
 
 
-@case(x="n")
 def store_many_in_mask(x):
     m = x > 0
     x[m] = np.arange(np.sum(m)) + 10.0
     return x
 
 
-@case(x="n")
 def integer_arrays(x):
     k = np.arange(len(x))
     i = (k * k + 1) % max(len(x), 1)
     return x[i] + k / 2 + (k // 2) * x + k % 2
 
 
-@case(x="n")
 def ranks_by_cumsum(x):
     k = np.cumsum(x > 0) - 1
     y = np.zeros(len(x))
@@ -207,13 +159,11 @@ def ranks_by_cumsum(x):
     return y
 
 
-@case(x="n")
 def where_of_integers(x):
     i = np.where(x > 0, 0, len(x) - 1)
     return x[i]
 
 
-@case(x="n")
 def ranks_by_argsort(x):
     o = np.argsort(x)
     r = np.empty(len(x))
@@ -221,25 +171,21 @@ def ranks_by_argsort(x):
     return r
 
 
-@case(x="n m")
 def masked_columns(x):
     m = x > 0
     return np.sum(np.where(m, x, 0), axis=0) / (1 + np.sum(m, axis=0)) + m.mean()
 
 
-@case(x="n m")
 def rows_all_positive(x):
     r = x[(x > 0).all(axis=1)]
     return r.sum(axis=0) + len(r)
 
 
-@case(x="n")
 def selection_of_selection(x):
     z = x[x > 0] * 2 + x[x > 0] ** 2
     return z.sum() + (z > 1).sum() + np.sum(z[z > 1])
 
 
-@case(x="n")
 def small_from_large(x):
     a = np.zeros((3, 3))
     for i in range(3):
@@ -248,8 +194,7 @@ def small_from_large(x):
     return a @ a.T
 
 
-@case(x="n")
-def defaultotalis_bound_before(x):
+def default_is_bound_before(x):
     def f(a, b=x):
         return a * b
 
@@ -257,7 +202,6 @@ def defaultotalis_bound_before(x):
     return f(x)
 
 
-@case(x="n")
 def permutation_matrix(x):
     n = len(x)
     P = np.eye(n)
@@ -266,13 +210,11 @@ def permutation_matrix(x):
     return P @ x
 
 
-@case(x="n")
 def divmod_of_sizes(x):
     d, e = divmod(len(x), 2)
     return x[d] + e + round(2.6) + pow(2, 3) * x[-1]
 
 
-@case(x="n")
 def results_put_into_arrays(x):
     y = np.empty_like(x)
     np.multiply(x, 2.0, out=y)
@@ -284,7 +226,6 @@ def results_put_into_arrays(x):
     return y * z + np.log(x, where=x > 0, out=np.ones_like(x))
 
 
-@case(x="n", v="m")
 def at_the_same_places(x, v):
     y, k = np.ones(len(x) + 1), np.array([0, -1, 0])
     np.add.at(y, k, v)
@@ -297,27 +238,23 @@ def at_the_same_places(x, v):
     return y, z
 
 
-@case(x="n")
 def slopes_of_second_order_at_the_ends(x):
     if len(x) < 3:
         return x
     return np.gradient(x, edge_order=2) + np.gradient(x, np.arange(len(x)) ** 2.0, edge_order=2)
 
 
-@case(x="n")
 def ranges_of_short_numbers(x):
     n = len(x)
     return x * np.arange(1.0, n + 1) + np.arange(n, 0.0, -1) + np.sum(np.arange(0.5, n, 0.25)) + len(np.arange(0, n, 0.5))  # fmt: skip
 
 
-@case(x="n", M="3 3")
 def blocks(x, M):
     rows = np.block([[M, np.ones((3, 1))], [np.zeros((1, 3)), 2.0]])
     first, *others = np.array_split(x, 3)
     return rows @ rows, first, np.block([x, x]), np.ix_(x, x)[0] * np.ix_(x, x)[1]
 
 
-@case(x="n")
 def steps_by_value(x):
     i, s = 0, 0.0
     while i < len(x):
@@ -326,7 +263,6 @@ def steps_by_value(x):
     return s * i
 
 
-@case(x="m", M="3 3")
 def more_functions(x, M):
     y = x.copy()
     np.put(y, [0, 2], 7.0)
@@ -339,14 +275,12 @@ def more_functions(x, M):
     )  # fmt: skip
 
 
-@case(x="n")
 def integers_of_quotients(x):
     n = len(x)
     half = int(n / 2)
     return x[:half].sum() + half + math.floor((n - 1) / 2) + math.ceil(n / 4) + int(-n * 0.5) + np.zeros(math.ceil(n / 2)).size  # fmt: skip
 
 
-@case(x="n")
 def starred_names_of_unknown_length(x):
     first, *others = x
     *most, last = x
@@ -354,7 +288,6 @@ def starred_names_of_unknown_length(x):
     return first * last + sum(others) + len(most) + p * q + len(between)
 
 
-@case(x="n", M="n 3")
 def functions_of_python(x, M):
     def signed(a, b):
         return a * b if a > b else b
@@ -363,7 +296,6 @@ def functions_of_python(x, M):
     return np.vectorize(signed)(x, x[0]).sum() + along + np.apply_along_axis(np.cumsum, 0, M)[:, 1]
 
 
-@case(x="m")
 def copies(x):
     held = {"w": x, "rows": [2 * x, 1.0]}
     deep, flat = copy.deepcopy(held), copy.copy(held)
@@ -373,7 +305,6 @@ def copies(x):
     return held["w"] + deep["w"] * flat["w"] + held["rows"][0] * deep["rows"][0]
 
 
-@case(x="m", M="3 3")
 def places(x, M):
     i, j = np.unravel_index(4, (3, 3))
     rows, columns = np.indices((3, 3))
@@ -381,49 +312,71 @@ def places(x, M):
     return M[i, j] * chosen.sum() + x[np.ravel_multi_index((1, 1), (2, 2)) - 1] + (rows * columns * M).sum() + x[np.argwhere(x > 0)[:, 0]].sum() + x[slice(1, None)].sum()  # fmt: skip
 
 
-case.short({
-    "floor_division_of_sizes": lambda x: x[len(x) // 2] + x[len(x) // 3 :].sum() + x[-(len(x) // 2)],
-    "builtins_on_arrays": lambda x: max(x) - min(x) + max(x[0], x[1], 0.0) + sum(x) + len(x) + abs(x).sum(),
-    "list_returned": lambda x: [v * 2 for v in x],
-    "sizes_as_numbers": lambda x: np.dot(x, x) ** 0.5 / np.sqrt(x.size) + x.shape[0] + x.ndim,
-    "math_on_arrays": lambda x: math.sqrt(sum(v * v for v in x)) + math.fsum(x) + math.prod(x),
-    "power_of_arange": lambda x: np.sum(x ** np.arange(len(x))),
-    "joined_by_index": lambda x: np.concatenate([x[1:], x[:1]]) + np.r_[x[1:], x[0]],
-    "reshapes_back": lambda x: x.reshape((len(x), 1)).T.reshape(-1),
-    "outer_difference": lambda x: np.sum(x[np.newaxis, :] - x[:, np.newaxis]) + np.subtract.outer(x, x).sum(),
-    "ufunc_reduce": lambda x: np.add.reduce(x) + np.multiply.reduce(x) + np.maximum.reduce(x),
-    "ufunc_accumulate": lambda x: np.add.accumulate(x),
-    "conversions": lambda x: float(np.sum(x)) * 3 * True,
-    "argsort_reversed": lambda x: x[x.argsort()[::-1]][:2].sum(),
-    "polyval_interp": lambda x: np.polyval([1.0, 2.0, 3.0], x).sum() + np.interp(0.3, np.sort(x), x),
-    "searchsorted_digitize": lambda x: np.searchsorted(np.sort(x), 0.0) + np.digitize(0.1, np.sort(x)),
-    "mask_of_maximum": lambda x: x[np.abs(x) == np.max(np.abs(x))].sum(),
-    "and_of_numbers": lambda x: np.any(x > 1) and x[0] > 0,
-    "and_or": lambda x: (x[0] > 0 and x[1] > 0) or x[0] < -1,
-}, x="n")  # fmt: skip
-case.short({
-    "normalised_rows": lambda x: x / np.linalg.norm(x, axis=1, keepdims=True) + x.mean(axis=0) - x.max(axis=(0, 1)),
-    "rows_and_columns_listed": lambda x: (np.array([np.sum(r) for r in x]), np.array([c.max() for c in x.T])),
-    "norms_of_rows": lambda x: np.linalg.norm(x - x.mean(0), axis=-1) @ np.ones(len(x)),
-    "arguments_by_name": lambda x: np.sum(a=x, axis=0) + np.repeat(a=x, repeats=2, axis=0).sum(0) + np.reshape(x, shape=(-1, 3)).sum(0),
-}, x="n m")  # fmt: skip
-case.short({
-    "gram_of_two": lambda x, y: np.array([[x @ x, x @ y], [y @ x, y @ y]]),
-    "products_of_selections": lambda x, y: np.sum(x[x > 0]) * np.sum(y[x > 0]) + x[x > 0] @ y[x > 0],
-}, x="n", y="n")  # fmt: skip
-case.short({"row_means": lambda x, y: (x * y[None, :]).sum(axis=1) / (1e-3 + np.abs(x).sum(axis=-1))}, x="n m", y="m")  # fmt: skip
-case.short({"trace_identities": lambda x, y: np.trace(x @ y) + np.sum(x * y.T) + np.einsum("ij,ji", x, y)}, x="n m", y="m n")  # fmt: skip
-case.short({"interpolated_by_size": lambda x, y: np.interp(y, np.linspace(-1, 1, len(x)), x) if len(x) > 0 else y}, x="n", y="m")  # fmt: skip
-case.short({
-    "subscripts_as_numbers": lambda a, b: np.einsum(a, [0, 1], b, [1, 2], [2, 0]) + np.einsum(a, [0, ...], [..., 0]),
-}, a="n 3", b="3 m")  # fmt: skip
-case.short({
-    "reduced_logaddexp": lambda x, M: np.logaddexp.reduce(x + 0.0) + np.logaddexp.reduce(M, axis=1).sum() if len(x) else 0.0,
-}, x="n", M="n 3")  # fmt: skip
+CASES = {
+    "x: n": [
+        list_of_arrays, starred, nested_tuples, slice_by_count, finite_differences, list_element_assigned,
+        scan_of_scan, truth_arithmetic, arange_masks, distance_matrix, unpacked_slice, tridiagonal, kernel_matrix,
+        list_of_array, interp_on_grid, tolist, where_indices, array_of_counted_size, powers_as_rows,
+        store_many_in_mask, integer_arrays, ranks_by_cumsum, where_of_integers, ranks_by_argsort,
+        selection_of_selection, small_from_large, default_is_bound_before, permutation_matrix, divmod_of_sizes,
+        results_put_into_arrays, slopes_of_second_order_at_the_ends, ranges_of_short_numbers, steps_by_value,
+        integers_of_quotients, starred_names_of_unknown_length,
+    ],
+    "x: n m": [standardised, masked_columns, rows_all_positive],
+    "x: n 3": [columns_unpacked, rotations],
+    "x: n, v: m": [at_the_same_places],
+    "x: n, M: 3 3": [blocks],
+    "x: m, M: 3 3": [more_functions, places],
+    "x: n, M: n 3": [functions_of_python],
+    "x: m": [copies],
+}  # fmt: skip
+SHORT = {
+    "x: n": {
+        "floor_division_of_sizes": lambda x: x[len(x) // 2] + x[len(x) // 3 :].sum() + x[-(len(x) // 2)],
+        "builtins_on_arrays": lambda x: max(x) - min(x) + max(x[0], x[1], 0.0) + sum(x) + len(x) + abs(x).sum(),
+        "list_returned": lambda x: [v * 2 for v in x],
+        "sizes_as_numbers": lambda x: np.dot(x, x) ** 0.5 / np.sqrt(x.size) + x.shape[0] + x.ndim,
+        "math_on_arrays": lambda x: math.sqrt(sum(v * v for v in x)) + math.fsum(x) + math.prod(x),
+        "power_of_arange": lambda x: np.sum(x ** np.arange(len(x))),
+        "joined_by_index": lambda x: np.concatenate([x[1:], x[:1]]) + np.r_[x[1:], x[0]],
+        "reshapes_back": lambda x: x.reshape((len(x), 1)).T.reshape(-1),
+        "outer_difference": lambda x: np.sum(x[np.newaxis, :] - x[:, np.newaxis]) + np.subtract.outer(x, x).sum(),
+        "ufunc_reduce": lambda x: np.add.reduce(x) + np.multiply.reduce(x) + np.maximum.reduce(x),
+        "ufunc_accumulate": lambda x: np.add.accumulate(x),
+        "conversions": lambda x: float(np.sum(x)) * 3 * True,
+        "argsort_reversed": lambda x: x[x.argsort()[::-1]][:2].sum(),
+        "polyval_interp": lambda x: np.polyval([1.0, 2.0, 3.0], x).sum() + np.interp(0.3, np.sort(x), x),
+        "searchsorted_digitize": lambda x: np.searchsorted(np.sort(x), 0.0) + np.digitize(0.1, np.sort(x)),
+        "mask_of_maximum": lambda x: x[np.abs(x) == np.max(np.abs(x))].sum(),
+        "and_of_numbers": lambda x: np.any(x > 1) and x[0] > 0,
+        "and_or": lambda x: (x[0] > 0 and x[1] > 0) or x[0] < -1,
+        "gradient": lambda x: np.gradient(x),
+        "isnan": lambda x: np.where(np.isnan(x), 0.0, x).sum(),
+    },
+    "x: n m": {
+        "normalised_rows": lambda x: x / np.linalg.norm(x, axis=1, keepdims=True) + x.mean(axis=0) - x.max(axis=(0, 1)),
+        "rows_and_columns_listed": lambda x: (np.array([np.sum(r) for r in x]), np.array([c.max() for c in x.T])),
+        "norms_of_rows": lambda x: np.linalg.norm(x - x.mean(0), axis=-1) @ np.ones(len(x)),
+        "arguments_by_name": lambda x: np.sum(a=x, axis=0) + np.repeat(a=x, repeats=2, axis=0).sum(0) + np.reshape(x, shape=(-1, 3)).sum(0),
+    },
+    "x: n, y: n": {
+        "gram_of_two": lambda x, y: np.array([[x @ x, x @ y], [y @ x, y @ y]]),
+        "products_of_selections": lambda x, y: np.sum(x[x > 0]) * np.sum(y[x > 0]) + x[x > 0] @ y[x > 0],
+    },
+    "x: n m, y: m": {"row_means": lambda x, y: (x * y[None, :]).sum(axis=1) / (1e-3 + np.abs(x).sum(axis=-1))},
+    "x: n m, y: m n": {"trace_identities": lambda x, y: np.trace(x @ y) + np.sum(x * y.T) + np.einsum("ij,ji", x, y)},
+    "x: n, y: m": {"interpolated_by_size": lambda x, y: np.interp(y, np.linspace(-1, 1, len(x)), x) if len(x) > 0 else y},
+    "a: n 3, b: 3 m": {
+        "subscripts_as_numbers": lambda a, b: np.einsum(a, [0, 1], b, [1, 2], [2, 0]) + np.einsum(a, [0, ...], [..., 0]),
+    },
+    "x: n, M: n 3": {
+        "reduced_logaddexp": lambda x, M: np.logaddexp.reduce(x + 0.0) + np.logaddexp.reduce(M, axis=1).sum() if len(x) else 0.0,
+    },
+}  # fmt: skip
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize(("fun", "shapes"), case)
+@pytest.mark.parametrize(("fun", "shapes"), cases(CASES, SHORT))
 def test_as_python(fun: Any, shapes: Any) -> None:
     agrees_on_sizes(fun, shapes)
 

@@ -16,9 +16,7 @@ from symdiff.frontend import capture
 from symdiff.ir import const
 from symdiff.ir.loop_program import Loop, LoopProgram
 from tests.frontend.differences import check
-from tests.frontend.tracing import Cases, agrees_on_sizes
-
-case = Cases()
+from tests.frontend.tracing import agrees_on_sizes, cases
 
 
 @dataclass
@@ -104,7 +102,6 @@ class Pair(NamedTuple):
     second: Any
 
 
-@case(x="n", v="n")
 def replaced_in_a_loop(x, v):
     body = Body(x, v)
     for _ in range(len(x)):
@@ -113,7 +110,6 @@ def replaced_in_a_loop(x, v):
     return body.energy() * body.centre
 
 
-@case(x="n")
 def changed_in_a_loop(x):
     body = Body(position=x.copy(), velocity=np.ones(len(x)))
     for value in x:
@@ -124,7 +120,6 @@ def changed_in_a_loop(x):
     return body.centre * body.steps
 
 
-@case(x="m", c="")
 def changed_on_one_side(x, c):
     body = Body(x, x)
     if c > 0.5:
@@ -136,7 +131,6 @@ def changed_on_one_side(x, c):
     return body.energy() + body.visits[0] + body.time
 
 
-@case(x="m", c="")
 def replaced_on_one_side_and_changed_then(x, c):
     body = Body(x, x)
     if c > 0.5:
@@ -146,7 +140,6 @@ def replaced_on_one_side_and_changed_then(x, c):
     return body.centre
 
 
-@case(x="m")
 def shared(x):
     body = Body(x.copy(), x)
     other = body
@@ -155,14 +148,12 @@ def shared(x):
     return body.centre
 
 
-@case(x="m", k="")
 def frozen(x, k):
     spring = Spring(stiffness=k)
     stiffer = replace(spring, stiffness=2 * k)
     return np.sum(x) * stiffer.stiffness * spring.mass + isinstance(spring, Spring)
 
 
-@case(x="m")
 def of_the_standard_library(x):
     body = Body(x, 2 * x)
     parts = dataclasses.asdict(body)
@@ -172,14 +163,12 @@ def of_the_standard_library(x):
     return np.sum(space.a) * space.t + position @ velocity
 
 
-@case(x="m", c="")
 def operators(x, c):
     v = Vector.of(x)
     w = 2.0 * v + Vector.unit() * c + -Vector(c, x[2])
     return w.x * w[1] + w(c) * len(w)
 
 
-@case(W="3 3", x="m")
 def methods_of_a_base(W, x):
     layer = Dense(W, x)
     for _ in range(3):
@@ -187,13 +176,11 @@ def methods_of_a_base(W, x):
     return np.sum(x) * layer.calls
 
 
-@case(x="m")
 def named_tuples(x):
     pair = Pair(x, 2.0)._replace(second=np.sum(x))
     return np.sum(pair.first) * pair._asdict()["second"] + len(Pair._make([1, 2]))
 
 
-@case(x="m")
 def arrays_in_containers_change_in_place(x):
     held = {"w": 2 * x, "rows": [3 * x]}
     w, row = held["w"], held["rows"][0]
@@ -202,7 +189,6 @@ def arrays_in_containers_change_in_place(x):
     return w @ row
 
 
-@pytest.mark.sampled
 # ------------------------------------------------------------------ named tuples
 class Point(NamedTuple):
     x: Any
@@ -219,7 +205,6 @@ class Point(NamedTuple):
 FIXED = Point(2.0, 3.0)
 
 
-@case(a="", b="")
 def methods_of_a_named_tuple(a, b):
     point = Point(a)
     moved = point._replace(y=b)
@@ -227,7 +212,6 @@ def methods_of_a_named_tuple(a, b):
     return point.norm() * moved.total + x * y + moved._asdict()["y"] + FIXED.total * a
 
 
-@case(a="", b="")
 def a_named_tuple_that_is_made_inside(a, b):
     kind = collections.namedtuple("kind", "first second", defaults=(b,))
     one = kind(a)
@@ -253,16 +237,26 @@ class Sphere(Spheroid):
         super().__init__(radius, radius / 2, name="sphere")
 
 
-@case(a="", b="")
 def a_dataclass_with_its_own_constructor(a, b):
     shape = Spheroid(a + 3, b, name="s")
     return shape.flattening * shape.major + len(shape.name)
 
 
-case.short({"a_subclass_of_it": lambda a, b: Sphere(a + 3).flattening * b + Sphere(b + 4).major}, a="", b="")  # fmt: skip
+CASES = {
+    "x: n, v: n": [replaced_in_a_loop],
+    "x: n": [changed_in_a_loop],
+    "x: m, c:": [changed_on_one_side, replaced_on_one_side_and_changed_then, operators],
+    "x: m": [shared, of_the_standard_library, named_tuples, arrays_in_containers_change_in_place],
+    "x: m, k:": [frozen],
+    "W: 3 3, x: m": [methods_of_a_base],
+    "a:, b:": [methods_of_a_named_tuple, a_named_tuple_that_is_made_inside, a_dataclass_with_its_own_constructor],
+}  # fmt: skip
+SHORT = {
+    "a:, b:": {"a_subclass_of_it": lambda a, b: Sphere(a + 3).flattening * b + Sphere(b + 4).major},
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("fun", "shapes"), case)
+@pytest.mark.parametrize(("fun", "shapes"), cases(CASES, SHORT))
 def test_as_python(fun: Any, shapes: Any) -> None:
     agrees_on_sizes(fun, shapes)
 
