@@ -271,8 +271,8 @@ def test_equations_without_a_stabilising_solution_raise(solve: Any) -> None:
     (lambda x: BSpline(KNOTS, x, 3, "periodic")(0.5), (COEFFICIENTS,), "extrapolate='periodic'"),
     (lambda x: RegularGridInterpolator(GRID, x, "cubic")((0.1, 0.1)), (TABLE,), "'linear' or 'nearest'"),
     (lambda a: np.sum(scipy.linalg.eigh(a, S, type=2)[0]), (K,), "type 2 or 3"),
-    (lambda m: scipy.spatial.distance.cdist(m, m, "cosine"), (M,), ""),
-    (lambda x: PERIODIC(x), (0.3,), ""),
+    (lambda m: scipy.spatial.distance.cdist(m, m, "cosine"), (M,), "the metric cosine is not known"),
+    (lambda x: PERIODIC(x), (0.3,), "cannot be traced"),
 ])  # fmt: skip
 def test_what_is_refused(f: Any, args: Any, message: str) -> None:
     with pytest.raises(UnsupportedError, match=message):

@@ -94,15 +94,8 @@ def number_or_none(x: float) -> float:
 
 
 CASES = [
-    phases,
-    looked_up,
-    matched,
-    two_flags,
-    modes_of_a_machine,
-    in_a_pair,
-    enumerated,
-    number_or_none,
-]
+    phases, looked_up, matched, two_flags, modes_of_a_machine, in_a_pair, enumerated, number_or_none,
+]  # fmt: skip
 
 
 @pytest.mark.sampled(3)

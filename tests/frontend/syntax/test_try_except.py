@@ -15,14 +15,23 @@ from tests.frontend.differences import check
 from tests.frontend.refused import define
 
 
-def tried(call: str, value: str, *handlers: str) -> Any:
-    """A function that tries to return a value; handlers are written as `error: value`."""
-    body = [f"def {call}:", "    try:", f"        return {value}"]
+def tried(call: str, value: str, *handlers: str, before: str = "", then: str = "") -> Any:
+    """A function that tries to return a value; handlers are written as `error: value`. With something to do then,
+    what is tried and what handlers do are statements."""
+    do = "" if then else "return "
+    body = [
+        f"def {call}:",
+        *([f"    {before}"] if before else []),
+        "    try:",
+        f"        {do}{value}",
+    ]
     for handler in handlers:
         error, _, other = handler.partition(": ")
-        body += [f"    except {error}:", f"        return {other}"]
+        body += [f"    except {error}:", f"        {do}{other}"]
     name = call.partition("(")[0]
-    return define("\n".join(body) + "\n", f"{name}.py", name)
+    return define(
+        "\n".join([*body, *([f"    {then}"] if then else []), ""]), f"{name} {value}.py", name
+    )
 
 
 def quotient(x):
@@ -34,20 +43,8 @@ def quotient(x):
         return 7.0
 
 
-def shares(x):
-    try:
-        y = x / np.sum(x)
-    except ArithmeticError:
-        y = 0 * x
-    return np.sum(y**2)
-
-
-def powers(x):
-    try:
-        y = x[0] ** x[1] + 2.0 ** x[1] + x[0] ** -1
-    except ZeroDivisionError:
-        return 0.0
-    return y
+shares = tried("shares(x)", "y = x / np.sum(x)", "ArithmeticError: y = 0 * x", then="return np.sum(y**2)")  # fmt: skip
+powers = tried("powers(x)", "y = x[0] ** x[1] + 2.0 ** x[1] + x[0] ** -1", "ZeroDivisionError: return 0.0", then="return y")  # fmt: skip
 
 
 def test_a_pole_stays() -> None:
@@ -68,36 +65,10 @@ def test_of_arrays(f: Any) -> None:
         check(f, x, value=1e-13, near=1e-8)
 
 
-def lengths(x):
-    n = len(x)
-    try:
-        return 1.0 / (n - 2) + x[0]
-    except ZeroDivisionError:
-        return 5.0
-
-
-def python_numbers(x):
-    a = float(x[0])
-    try:
-        return 1 / a + x[1]
-    except ZeroDivisionError:
-        return 5.0
-
-
-def listed(x):
-    a = x.tolist()
-    try:
-        return 1 / a[0] + x[1]
-    except ZeroDivisionError:
-        return 5.0
-
-
-def known(x):
-    zero = 0
-    try:
-        return x[0] + 1 / zero
-    except ZeroDivisionError:
-        return 5.0
+lengths = tried("lengths(x)", "1.0 / (n - 2) + x[0]", "ZeroDivisionError: 5.0", before="n = len(x)")  # fmt: skip
+python_numbers = tried("python_numbers(x)", "1 / a + x[1]", "ZeroDivisionError: 5.0", before="a = float(x[0])")  # fmt: skip
+listed = tried("listed(x)", "1 / a[0] + x[1]", "ZeroDivisionError: 5.0", before="a = x.tolist()")
+known = tried("known(x)", "x[0] + 1 / zero", "ZeroDivisionError: 5.0", before="zero = 0")
 
 
 def raising(x):
@@ -266,12 +237,7 @@ def several(x, y):
     return c * 2
 
 
-def acosed(x):
-    try:
-        a = math.acos(x)
-    except ValueError:
-        a = math.pi if x < 0 else 0.0
-    return a
+acosed = tried("acosed(x)", "a = math.acos(x)", "ValueError: a = math.pi if x < 0 else 0.0", then="return a")  # fmt: skip
 
 
 def helper(x):
@@ -331,20 +297,8 @@ def asserts(x):
     return y
 
 
-def conds(x):
-    try:
-        y = math.log(x) if x > 1 else 1 / x
-    except ZeroDivisionError:
-        y = 4.0
-    return y
-
-
-def ints(x):
-    try:
-        n = int(1 / x)
-    except ZeroDivisionError:
-        n = 100
-    return n * x
+conds = tried("conds(x)", "y = math.log(x) if x > 1 else 1 / x", "ZeroDivisionError: y = 4.0", then="return y")  # fmt: skip
+ints = tried("ints(x)", "n = int(1 / x)", "ZeroDivisionError: n = 100", then="return n * x")
 
 
 def lists(x):
@@ -367,12 +321,10 @@ def early(x):
     return y + 1
 
 
-def option(S, K, T, s):
-    try:
-        d1 = (math.log(S / K) + 0.5 * s * s * T) / (s * math.sqrt(T))
-    except (ZeroDivisionError, ValueError):
-        return max(S - K, 0.0)
-    return S * 0.5 * (1 + math.erf(d1 / math.sqrt(2)))
+option = tried(
+    "option(S, K, T, s)", "d1 = (math.log(S / K) + 0.5 * s * s * T) / (s * math.sqrt(T))",
+    "(ZeroDivisionError, ValueError): return max(S - K, 0.0)", then="return S * 0.5 * (1 + math.erf(d1 / math.sqrt(2)))",
+)  # fmt: skip
 
 
 def in_while(x):
@@ -437,21 +389,8 @@ def test_derivatives_are_those_of_the_side_that_runs(f: Any, p: tuple[float, ...
         assert slope == pytest.approx((above - below) / (2e-6 * abs(p[k])), rel=1e-6, abs=1e-9)
 
 
-def named(x):
-    y = np.clip(x, -1, 1)
-    try:
-        y.name = "y"
-    except AttributeError:
-        y = y + 0.0
-    return np.sum(y * y)
-
-
-def counted(x):
-    try:
-        n = len(x)
-    except TypeError:
-        n = 1
-    return n * np.sum(x)
+named = tried("named(x)", "y.name = 'y'", "AttributeError: y = y + 0.0", before="y = np.clip(x, -1, 1)", then="return np.sum(y * y)")  # fmt: skip
+counted = tried("counted(x)", "n = len(x)", "TypeError: n = 1", then="return n * np.sum(x)")
 
 
 def looked_up(x):
@@ -465,12 +404,7 @@ def looked_up(x):
     return np.sum(k * x)
 
 
-def converted(x):
-    try:
-        x = np.asarray(x)
-    except Exception:
-        x = None
-    return np.sum(x**2)
+converted = tried("converted(x)", "x = np.asarray(x)", "Exception: x = None", then="return np.sum(x**2)")  # fmt: skip
 
 
 def begun(x):
@@ -513,12 +447,7 @@ def positive(v):
     raise ValueError("not positive")
 
 
-def of_shape(x):
-    try:
-        n = x.shape[0]
-    except AttributeError:
-        n = 5
-    return n * np.sum(x)
+of_shape = tried("of_shape(x)", "n = x.shape[0]", "AttributeError: n = 5", then="return n * np.sum(x)")  # fmt: skip
 
 
 FOLLOWED_TYPES = [
@@ -629,22 +558,8 @@ def changed_object(x, y):
     return r + s.total
 
 
-def bound_before(x, y):
-    a = 1.0
-    try:
-        r = (a := x) + 1 / y
-    except ZeroDivisionError:
-        r = 2.0
-    return r * a
-
-
-def appended_before(x, y):
-    a = []
-    try:
-        r = (a.append(x), 1 / y)[1]
-    except ZeroDivisionError:
-        r = 9.0
-    return r * len(a)
+bound_before = tried("bound_before(x, y)", "r = (a := x) + 1 / y", "ZeroDivisionError: r = 2.0", before="a = 1.0", then="return r * a")  # fmt: skip
+appended_before = tried("appended_before(x, y)", "r = (a.append(x), 1 / y)[1]", "ZeroDivisionError: r = 9.0", before="a = []", then="return r * len(a)")  # fmt: skip
 
 
 def changed_by_a_call(x, y):
@@ -675,21 +590,8 @@ def attribute_after_a_change(x, y):
     return y * seen[0]
 
 
-def iterator_used_before(x, y):
-    values = iter([x, 2 * x])
-    try:
-        y = next(values)[0]
-    except TypeError:
-        y = next(values)
-    return y
-
-
-def method_of_a_number(x, y):
-    y = np.sin(x)
-    try:
-        return 2 * y.squeeze()
-    except AttributeError:
-        return 3 * y
+iterator_used_before = tried("iterator_used_before(x, y)", "y = next(values)[0]", "TypeError: y = next(values)", before="values = iter([x, 2 * x])", then="return y")  # fmt: skip
+method_of_a_number = tried("method_of_a_number(x, y)", "2 * y.squeeze()", "AttributeError: 3 * y", before="y = np.sin(x)")  # fmt: skip
 
 
 CHANGED = "after it has changed something"
@@ -723,13 +625,7 @@ def changed_after(x, y):
     return a[0] + (b if y <= 1 else 0.0)
 
 
-def from_an_iterator(x, y):
-    numbers = iter([x, y, 3.0])
-    try:
-        a = next(numbers) ** 2
-    except ZeroDivisionError:
-        a = 9.0
-    return a + next(numbers)
+from_an_iterator = tried("from_an_iterator(x, y)", "a = next(numbers) ** 2", "ZeroDivisionError: a = 9.0", before="numbers = iter([x, y, 3.0])", then="return a + next(numbers)")  # fmt: skip
 
 
 @pytest.mark.parametrize("y", [3.0, 0.5, 0.0])
@@ -738,14 +634,7 @@ def test_what_is_changed_where_no_error_is_raised(f: Any, y: float) -> None:
     assert symgrad(f)(2.0, y) == pytest.approx(f(2.0, y), rel=1e-15)
 
 
-def index_before_a_certain_error(x, z):
-    try:
-        y = x[3] + 1.0 / 0
-    except IndexError:
-        y = z
-    except ZeroDivisionError:
-        y = 2 * z
-    return y
+index_before_a_certain_error = tried("index_before_a_certain_error(x, z)", "y = x[3] + 1.0 / 0", "IndexError: y = z", "ZeroDivisionError: y = 2 * z", then="return y")  # fmt: skip
 
 
 LOGARITHM = tried("logarithm(x, y)", "math.log(x, y)", "ValueError: 2.5", "ZeroDivisionError: 3.5")
