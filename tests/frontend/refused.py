@@ -1,4 +1,4 @@
-"""Source texts that are refused, each with the exact message that says so."""
+"""Functions that are given as text, and the exact messages of those that are refused."""
 
 from __future__ import annotations
 
@@ -45,6 +45,12 @@ def define(text: str, path: str = "model.py", name: str = "f") -> Callable[..., 
     exec(compile(text, path, "exec", dont_inherit=True), scope)
     found: Callable[..., Any] = scope[name]
     return found
+
+
+def program(params: str, *statements: str) -> Callable[..., Any]:
+    """A function of a few statements, for tables."""
+    body = "".join(f"    {s}\n" for s in statements)
+    return define(f"def f({params}):\n{body}", f"{params}: {'; '.join(statements)}")
 
 
 def refusals(text: str) -> dict[str, tuple[str, str]]:

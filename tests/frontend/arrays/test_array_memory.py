@@ -7,19 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.frontend.refused import program
 from tests.frontend.tracing import agrees_on_sizes, cases
-
-
-def reshape_is_view(x):
-    y = x.reshape(-1)
-    y[0] = 9
-    return x
-
-
-def array_in_list(x):
-    rows = [x, x * 2]
-    rows[1][0] = 7
-    return rows[1] + rows[0]
 
 
 def helper_changes_argument(x):
@@ -60,23 +49,6 @@ def return_in_branch(x, c):
     return y
 
 
-def masked_sign(x):
-    m = x > 0
-    x[m] = -x[m]
-    return x[m].sum() + np.sum(x)
-
-
-def rows_by_condition(x):
-    x[x.sum(axis=1) > 0] = 0
-    return x
-
-
-def gather_is_copy(x):
-    y = x[[0, 1, 0]]
-    y[0] = 100
-    return x.sum() + y.sum()
-
-
 def arrays_in_dict(x):
     d = {"a": x, "b": x * 1}
     d["b"] += d["a"]
@@ -99,46 +71,10 @@ def broadcast_store(x):
     return y
 
 
-def store_at_argmax(x):
-    i = np.argmax(x)
-    x[i] = 0
-    return x
-
-
-def reversed_view(x):
-    y = x[::-1]
-    y[0] = 5
-    return x
-
-
-def swapped_slices(x):
-    x[:-1], x[1:] = x[1:], x[:-1]
-    return x
-
-
-def swapped_rows_alias(x):
-    tmp = x[0]
-    x[0] = x[1]
-    x[1] = tmp
-    return x
-
-
-def swapped_rows_gather(x):
-    x[[0, 1]] = x[[1, 0]]
-    return x
-
-
 def asarray_then_sum(x):
     x = np.asarray(x, dtype=float)
     x = np.atleast_1d(x)
     return np.sum(x, dtype=float)
-
-
-def tuple_of_arrays(x):
-    t0 = (x, x + 1)
-    u, v = t0
-    u[0] = 3
-    return u + v + x
 
 
 def dict_of_array_rebound(x):
@@ -178,18 +114,6 @@ def matrix_written(x):
     return M
 
 
-def masks_of_views(x):
-    y = x.copy()
-    y[y < 0] = 0
-    y[:, 0][y[:, 0] > 1] = 1
-    return y
-
-
-def diagonal_filled(x):
-    np.fill_diagonal(x, 0)
-    return x
-
-
 def rows_changed_in_loop(x):
     for row in x:
         row += 1
@@ -202,35 +126,6 @@ def row_views_changed(x):
         r = x[i]
         r *= 2
     return x
-
-
-def parameters_swapped(x, y):
-    x, y = y, x
-    x[0] = 1
-    return x - y
-
-
-def smoothing(x):
-    x[1:-1] = 0.5 * (x[:-2] + x[2:])
-    return x
-
-
-def column_is_view(x):
-    v = x[:, 0]
-    x[0, 0] = 10
-    return v.sum()
-
-
-def sum_is_copy(x):
-    v = x[0] + 0
-    x[0, 0] = 10
-    return v.sum() - x[0].sum()
-
-
-def astype_is_copy(x):
-    y = x.astype(np.float64)
-    y[0] = 2
-    return y.sum() - x.sum()
 
 
 def array_and_asarray(x):
@@ -257,13 +152,6 @@ def closure_sees_changes(x):
     a = g()
     y[0] = 0
     return a + g()
-
-
-def strided_view_changed(x):
-    y = x[::-2]
-    y[::2] = 5
-    y[1:] += 1
-    return x
 
 
 def two_rows_in_turn(x):
@@ -293,12 +181,6 @@ def choice_of_views(x):
     return x
 
 
-def mask_of_slice(x):
-    y = x.copy()
-    y[1:][y[1:] > 0] = 0
-    return y
-
-
 def joins_are_copies(x):
     y = np.concatenate([x, x])
     y[0] = 5
@@ -307,47 +189,48 @@ def joins_are_copies(x):
     return x.sum() + y.sum() + z.sum()
 
 
-def where_is_copy(x):
-    w = np.where(x > 0, x, 0)
-    w += 1
-    v = x.T
-    v[0] = 2
-    return w + x
-
-
-def unary_is_copy(x):
-    y = +x
-    y[0] = 3
-    z = abs(x)
-    z[0] = 1
-    return x + y * z
-
-
-def broadcast_copy(x):
-    y = np.broadcast_to(x, (2, len(x))).copy()
-    y[0] = 1
-    return y
-
-
 CASES = {
     "x: n": [
-        reshape_is_view, array_in_list, helper_changes_argument, helper_rebinds, best_so_far, swapped_rows_alias,
-        masked_sign, gather_is_copy, arrays_in_dict, rows_assigned_together, broadcast_store, store_at_argmax,
-        reversed_view, swapped_slices, asarray_then_sum, tuple_of_arrays, dict_of_array_rebound,
-        dict_of_array_changed, list_of_arrays_swapped, list_by_unknown_index, matrix_written, smoothing,
-        astype_is_copy, array_and_asarray, closure_sees_changes, strided_view_changed, two_rows_in_turn,
-        buffers_in_turn, choice_of_views, mask_of_slice, joins_are_copies, where_is_copy, unary_is_copy,
-        broadcast_copy,
+        helper_changes_argument, helper_rebinds, best_so_far, arrays_in_dict, rows_assigned_together, broadcast_store,
+        asarray_then_sum, dict_of_array_rebound, dict_of_array_changed, list_of_arrays_swapped, list_by_unknown_index,
+        matrix_written, array_and_asarray, closure_sees_changes, two_rows_in_turn, buffers_in_turn, choice_of_views,
+        joins_are_copies,
     ],
     "x: n, c:": [return_in_branch, choice_in_loop],
-    "x: n m": [
-        rows_by_condition, swapped_rows_alias, swapped_rows_gather, masks_of_views, diagonal_filled,
-        rows_changed_in_loop, row_views_changed, column_is_view, sum_is_copy,
-    ],
-    "x: n, y: n": [parameters_swapped],
+    "x: n m": [rows_changed_in_loop, row_views_changed],
 }  # fmt: skip
 SHORT = {
-    "x: n": {"guarded_log": lambda x: np.where(x > 0, np.log(x), 0).sum() + np.sum(np.log(x[x > 0]))},
+    "x: n": {
+        "guarded_log": lambda x: np.where(x > 0, np.log(x), 0).sum() + np.sum(np.log(x[x > 0])),
+        "reshape_is_view": program("x", "y = x.reshape(-1)", "y[0] = 9", "return x"),
+        "array_in_list": program("x", "rows = [x, x * 2]", "rows[1][0] = 7", "return rows[1] + rows[0]"),
+        "masked_sign": program("x", "m = x > 0", "x[m] = -x[m]", "return x[m].sum() + np.sum(x)"),
+        "gather_is_copy": program("x", "y = x[[0, 1, 0]]", "y[0] = 100", "return x.sum() + y.sum()"),
+        "store_at_argmax": program("x", "i = np.argmax(x)", "x[i] = 0", "return x"),
+        "reversed_view": program("x", "y = x[::-1]", "y[0] = 5", "return x"),
+        "swapped_slices": program("x", "x[:-1], x[1:] = x[1:], x[:-1]", "return x"),
+        "swapped_rows_alias": program("x", "tmp = x[0]", "x[0] = x[1]", "x[1] = tmp", "return x"),
+        "tuple_of_arrays": program("x", "t0 = (x, x + 1)", "u, v = t0", "u[0] = 3", "return u + v + x"),
+        "smoothing": program("x", "x[1:-1] = 0.5 * (x[:-2] + x[2:])", "return x"),
+        "astype_is_copy": program("x", "y = x.astype(np.float64)", "y[0] = 2", "return y.sum() - x.sum()"),
+        "strided_view_changed": program("x", "y = x[::-2]", "y[::2] = 5", "y[1:] += 1", "return x"),
+        "mask_of_slice": program("x", "y = x.copy()", "y[1:][y[1:] > 0] = 0", "return y"),
+        "where_is_copy": program("x", "w = np.where(x > 0, x, 0)", "w += 1", "v = x.T", "v[0] = 2", "return w + x"),
+        "unary_is_copy": program("x", "y = +x", "y[0] = 3", "z = abs(x)", "z[0] = 1", "return x + y * z"),
+        "broadcast_copy": program("x", "y = np.broadcast_to(x, (2, len(x))).copy()", "y[0] = 1", "return y"),
+    },
+    "x: n m": {
+        "rows_by_condition": program("x", "x[x.sum(axis=1) > 0] = 0", "return x"),
+        "swapped_rows_alias": program("x", "tmp = x[0]", "x[0] = x[1]", "x[1] = tmp", "return x"),
+        "swapped_rows_gather": program("x", "x[[0, 1]] = x[[1, 0]]", "return x"),
+        "masks_of_views": program("x", "y = x.copy()", "y[y < 0] = 0", "y[:, 0][y[:, 0] > 1] = 1", "return y"),
+        "diagonal_filled": program("x", "np.fill_diagonal(x, 0)", "return x"),
+        "column_is_view": program("x", "v = x[:, 0]", "x[0, 0] = 10", "return v.sum()"),
+        "sum_is_copy": program("x", "v = x[0] + 0", "x[0, 0] = 10", "return v.sum() - x[0].sum()"),
+    },
+    "x: n, y: n": {
+        "parameters_swapped": program("x, y", "x, y = y, x", "x[0] = 1", "return x - y"),
+    },
 }  # fmt: skip
 
 
