@@ -47,10 +47,13 @@ def define(text: str, path: str = "model.py", name: str = "f") -> Callable[..., 
     return found
 
 
-def program(params: str, *statements: str) -> Callable[..., Any]:
-    """A function of a few statements, for tables."""
+def program(call: str, *statements: str) -> Callable[..., Any]:
+    """A function of a few statements, by its parameters, or by its name and parameters: `x, y` or `name(x, y)`."""
+    head = call if "(" in call else f"f({call})"
     body = "".join(f"    {s}\n" for s in statements)
-    return define(f"def f({params}):\n{body}", f"{params}: {'; '.join(statements)}")
+    return define(
+        f"def {head}:\n{body}", f"{call}: {'; '.join(statements)}", head.partition("(")[0]
+    )
 
 
 def refusals(text: str) -> dict[str, tuple[str, str]]:

@@ -107,19 +107,9 @@ PROGRAMS = [
 WHOLE, OTHERS = np.array([2.0, 4.0]), np.array([1.5, 0.7, 2.2, 0.4])
 
 
-CASES = [
-    pytest.param(
-        f,
-        o,
-        id=f"{f.__name__}-{o}",
-        marks=() if f is added and o == "growing" else pytest.mark.slow,
-    )
-    for f in PROGRAMS
-    for o in ("growing", "shrinking")
-]
-
-
-@pytest.mark.parametrize(("f", "order"), CASES)
+@pytest.mark.sampled(22)
+@pytest.mark.parametrize("order", ["growing", "shrinking"])
+@pytest.mark.parametrize("f", PROGRAMS)
 def test_value_and_slope(f: Callable[..., Any], order: str) -> None:
     """Also where the floats are whole numbers, so that values alone show nothing."""
     for x in (WHOLE, OTHERS) if order == "growing" else (OTHERS, WHOLE):
