@@ -60,16 +60,16 @@ def refusals(text: str) -> dict[str, tuple[str, str]]:
     """Programs and their messages, by name, from entries such as
 
         # name
-        def f(x):
             return x << 2
         => 2:12: '<<' of a real number and an integer
         hint: it works on integers and truth values known when traced
 
-    with the line and the column of the message."""
+    with the line and the column of the message. `def f(x):` is put before what is indented."""
     found = {}
     for entry in text.strip("\n").removeprefix("# ").split("\n# "):
         name, _, rest = entry.partition("\n")
         source, _, said = rest.partition("\n=> ")
+        source = f"def f(x):\n{source}" if source.startswith(" ") else source
         found[name] = source + "\n", shown(source, said)
     return found
 

@@ -12,7 +12,6 @@ from tests.frontend.refused import define, is_refused, refusals
 
 REFUSED = refusals("""
 # list_append_in_loop
-def f(x):
     out = []
     for v in x:
         for w in x:
@@ -21,7 +20,6 @@ def f(x):
 => 5:13: name 'out' changes its form in a loop whose length is not known when traced
 hint: it must have the same type and size in every iteration
 # list_rows
-def f(x):
     rows = [0.0]
     for v in x:
         rows = [*rows, v]
@@ -36,7 +34,6 @@ def f(u, steps):
 => 4:12: a value is not known to be an array: it is reduced
 hint: annotate parameters that are arrays, such as x: Array["n"]
 # name_changes_form
-def f(x):
     last = None
     total = 0.0
     for v in x:
@@ -52,76 +49,61 @@ def f(x, y):
 => 2:12: a real number is used as an index
 hint: if it is an integer known in the call, annotate it: y: int
 # division_as_index
-def f(x):
     return x[len(x) / 2]
 => 2:12: a real number is used as an index
 hint: an index must be an integer: divide by '//'
 # array_truth
-def f(x):
     return 1.0 if x[1:] > 0 else 0.0
 => 2:19: the truth value of an array of several elements
 hint: use np.any or np.all
 # mask_rank
-def f(x):
     return x[(x[:, None] > x)]
 => 2:12: a mask and the array that it selects from differ in shape
 hint: use np.where
 # shapes_that_never_fit
-def f(x):
     return x[1:] * x[2:]
 => 2:12: axes of sizes (x_size + -1) and (x_size + -2) do not fit together
 # integer_array_changed_in_place_to_reals
-def f(x):
     k = np.zeros(len(x), dtype=int)
     k += x / 2
     return k
 => 3:5: an array of integers is changed in place to floats, which NumPy refuses
 hint: make a new array: a = a + ..., or convert it first with .astype(float)
 # constant_data_changed
-def f(x):
     DATA[0] = x[0]
     return x
 => 2:5: an array that was not made in the function is changed
 hint: change a copy; a function to differentiate has no side effects
 # slice_step
-def f(x):
     return x[::0]
 => 2:12: the step of a slice must be an integer, and not 0
 # range_step
-def f(x):
     s = 0.0
     for i in range(0, len(x), 0):
         s += x[i]
     return s
 => 3:14: the step of a range must be an integer, and not 0
 # too_many_indices
-def f(x):
     return (2 * x[:1])[0, 1]
 => 2:12: 2 indices for an array of 1 dimension
 # unknown_method
-def f(x):
     return x[1:].partition(2)
 => 2:12: attribute 'partition' of an array whose size is not known when traced
 # unknown_norm
-def f(x):
     return np.linalg.norm(x[:, None] * x, 3)
 => 2:12: this norm of a matrix is not supported
 # einsum_ellipsis
-def f(x):
     return np.einsum("...ij,i", x, x)
 => 2:12: np.einsum() of an array of too few dimensions
 # filtered_list_of_a_loop
-def f(x):
     return [sum(w * v for w in x) for v in x if v > 0]
 => 2:17: a filtered list whose elements take more than a formula
 hint: make an array before, and store its elements in a loop
 # list_of_two_loops
-def f(x):
     return np.array([v * w for v in x for w in x])
 => 2:37: a list of several loops whose length is not known when traced
 hint: make an array before, and store its elements in loops
 # shared_in_a_loop
-def f(x):
     y = x.copy()
     for _ in range(len(x)):
         y = x
@@ -130,37 +112,30 @@ def f(x):
 => 5:9: an array that another name may share since a loop is changed
 hint: make a copy of it first: np.copy(...)
 # set_of_array
-def f(x):
     return len({v for v in x[1:]})
 => 2:28: the elements of an array whose size is not known when traced are listed
 hint: annotate the array with its size, such as x: Array[3], or write a 'for' statement
 # return_in_loop_only
-def f(x):
     for v in x:
         if v > 0:
             return v
 => 2:5: 'f' returns nothing when the loop does not return
 hint: return a value on every path
 # matrix_times_number
-def f(x):
     return x[1:] @ 2.0
 => 2:12: '@' of a number
 # sort_of_matrix
-def f(x):
     return np.sort(2 * x, axis=1)
 => 2:12: axis 1 of an array of 1 dimension
 # det_of_vector
-def f(x):
     return np.linalg.det(x[1:])
 => 2:12: np.linalg.det() of an array of 1 dimension
 hint: use one matrix
 # dtype_of_array
-def f(x):
     return x[1:].astype("complex64")
 => 2:12: dtype complex64 is not supported
 hint: a traced function computes with real numbers; float, int and bool are known
 # float_range_of_array
-def f(x):
     s = 0.0
     for i in range(0.5 * x[0]):
         s += i
@@ -178,7 +153,6 @@ def f(p):
 => 2:15: '**' of a real number
 hint: pass a dict: a parameter is one where the call passes one
 # combinations_of_array
-def f(x):
     from itertools import combinations
     return sum(a * b for a, b in combinations(x[1:], 2))
 => 3:34: the elements of an array whose size is not known when traced are listed

@@ -43,39 +43,6 @@ class Spring:
     mass: float = 2.0
 
 
-class Vector:
-    def __init__(self, x, y):
-        self.x, self.y = x, y
-
-    def __add__(self, other):
-        return Vector(self.x + other.x, self.y + other.y)
-
-    def __mul__(self, factor):
-        return Vector(self.x * factor, self.y * factor)
-
-    __rmul__ = __mul__
-
-    def __neg__(self):
-        return Vector(-self.x, -self.y)
-
-    def __call__(self, t):
-        return self.x * t + self.y
-
-    def __getitem__(self, k):
-        return self.x if k == 0 else self.y
-
-    def __len__(self):
-        return 2
-
-    @staticmethod
-    def unit():
-        return Vector(1.0, 0.0)
-
-    @classmethod
-    def of(cls, values):
-        return cls(values[0], values[1])
-
-
 class Layer:
     gain = 2.0
 
@@ -163,12 +130,6 @@ def of_the_standard_library(x):
     return np.sum(space.a) * space.t + position @ velocity
 
 
-def operators(x, c):
-    v = Vector.of(x)
-    w = 2.0 * v + Vector.unit() * c + -Vector(c, x[2])
-    return w.x * w[1] + w(c) * len(w)
-
-
 def methods_of_a_base(W, x):
     layer = Dense(W, x)
     for _ in range(3):
@@ -245,7 +206,7 @@ def a_dataclass_with_its_own_constructor(a, b):
 CASES = {
     "x: n, v: n": [replaced_in_a_loop],
     "x: n": [changed_in_a_loop],
-    "x: m, c:": [changed_on_one_side, replaced_on_one_side_and_changed_then, operators],
+    "x: m, c:": [changed_on_one_side, replaced_on_one_side_and_changed_then],
     "x: m": [shared, of_the_standard_library, named_tuples, arrays_in_containers_change_in_place],
     "x: m, k:": [frozen],
     "W: 3 3, x: m": [methods_of_a_base],
@@ -296,7 +257,7 @@ REFUSED = {
     "a missing argument": (lambda x: Spring(mass=x), "called without its argument 'stiffness'"),
     "an unknown argument": (lambda x: Spring(x, size=1), "'Spring' has no parameter 'size'"),
     "a missing attribute": (lambda x: Spring(x).size, "has no attribute 'size'"),
-    "a result": (lambda x: Vector(x, x), "an object of 'Vector'"),
+    "a result": (lambda x: Layer(x), "an object of 'Layer'"),
 }
 
 

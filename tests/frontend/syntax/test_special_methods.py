@@ -68,6 +68,14 @@ class Vector:
     def __call__(self, t: Any) -> Any:
         return self.x + t * self.y
 
+    @staticmethod
+    def unit() -> Vector:
+        return Vector(1.0, 0.0)
+
+    @classmethod
+    def of(cls, values: Any) -> Vector:
+        return cls(values[0], values[1])
+
 
 class Switch:
     def __init__(self, level: Any) -> None:
@@ -136,6 +144,12 @@ def _augmented(x: float) -> Any:
     return a.x * b.x
 
 
+def _made(x: float) -> Any:
+    v = Vector.of(np.array([x, 2.0 * x, 1.5]))
+    w = 2.0 * v + Vector.unit() * x + -Vector(x, 3.0)
+    return w.x * w[1] + w(x) * len(w)
+
+
 def _elements(x: float) -> Any:
     v = Vector(x, 2.0)
     v[0] = x * x
@@ -170,6 +184,7 @@ CASES = {
     "captured": lambda x: FIXED(x) + abs(FIXED * x) + FIXED[0] * x * len(FIXED) + sum(FIXED) * x,
     "augmented": _augmented,
     "elements": _elements,
+    "made": _made,
 }
 
 
