@@ -1,4 +1,5 @@
-"""Functions of SciPy in terms of NumPy's: values as SciPy's, slopes as differences of them."""
+"""Functions of SciPy in terms of NumPy's, windows, filters, grids and equations of matrices: values as SciPy's,
+slopes as differences of them."""
 
 from __future__ import annotations
 

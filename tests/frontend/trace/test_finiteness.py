@@ -1,4 +1,4 @@
-"""nan and infinite arguments: what is asked of them, and which branch they take."""
+"""nan and infinite arguments: what is asked of them, and which branch they take; values that are not defined."""
 
 from __future__ import annotations
 
