@@ -494,9 +494,17 @@ def isnan_in_loop(x):
     return s
 
 
+def index_modulo_size(x):
+    a = np.zeros(5)
+    for i in range(5):
+        a[i] = x[i % len(x)]
+    return a
+
+
 CASES = {
     "x: n": [
         index_after_loop, inner_break_else, while_else, backwards_triangle, small_array_state, list_rebound,
+        index_modulo_size,
         flag_state, mapped, series_with_return, asserted, raises_when_short, branches_on_sizes, compaction_loop,
         bisection, bubble_sort, moving_average, running_maximum, unrolled_rebinding, insertion_sort, while_norm,
         return_from_endless_loop, recursion, continue_in_loop_with_stores, branches_on_elements, reversed_ranges,
