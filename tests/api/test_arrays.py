@@ -396,10 +396,9 @@ def test_map_over_a_leading_axis() -> None:
     np.testing.assert_allclose(found, [symgrad(rosenbrock).grad(r) for r in rows], rtol=1e-14)
     a, b = normal(4, 3), normal(3)
 
-    def dot(x, y):
-        return np.sum(x * y)
-
-    np.testing.assert_allclose(symgrad(dot).map(a, b, axes=(0, None)), a @ b, rtol=1e-14)
+    np.testing.assert_allclose(
+        symgrad(lambda x, y: np.sum(x * y)).map(a, b, axes=(0, None)), a @ b, rtol=1e-14
+    )
 
 
 @pytest.mark.slow
@@ -450,11 +449,11 @@ def test_what_no_longer_shows_the_array_it_was_made_of(fun: Any) -> None:
 
 
 def test_sparse_rows_of_numbers() -> None:
-    def f(x):
-        return np.array([x[1], x[0] ** 2]), x[0] * x[2]
 
     x = np.array([1.0, 2.0, 3.0])
-    rows, row = symgrad(f).jacobian(x, sparse=True)
+    rows, row = symgrad(lambda x: (np.array([x[1], x[0] ** 2]), x[0] * x[2])).jacobian(
+        x, sparse=True
+    )
     np.testing.assert_array_equal(rows.toarray(), [[0, 1, 0], [2, 0, 0]])
     np.testing.assert_array_equal(row.toarray(), [[3, 0, 1]])
 
@@ -483,11 +482,10 @@ def test_derivatives_nest() -> None:
     def energy(x):
         return np.sum(x**4)
 
-    def work(x):
-        return np.sum(symdiff.grad(energy)(x) * x)
-
     x = normal(4)
-    np.testing.assert_allclose(symgrad(work).grad(x), 16 * x**3, rtol=1e-13)
+    np.testing.assert_allclose(
+        symgrad(lambda x: np.sum(symdiff.grad(energy)(x) * x)).grad(x), 16 * x**3, rtol=1e-13
+    )
 
 
 def test_while_loops() -> None:

@@ -50,10 +50,6 @@ def repeated(x: float) -> Any:
     return total
 
 
-def in_helper(x: float) -> Any:
-    return root_of_square(x - 1) + 1
-
-
 def whole(x: Vector) -> Any:
     assert np.all(x > 0)
     return np.sum(np.log(x))
@@ -100,7 +96,7 @@ CASES: list[tuple[Callable[..., Any], dict[str, Any], tuple[Any, ...], tuple[Any
     (several, {}, (1.0, 2.0), (2.0, 1.0)),
     (of_a_value, {}, (2.0,), (0.5,)),
     (repeated, {}, (1.0,), (-1.0,)),
-    (in_helper, {}, (2.0,), (0.5,)),
+    (lambda x: root_of_square(x - 1) + 1, {}, (2.0,), (0.5,)),
     (lambda x: abs(x), {"domain": {"x": (0, None)}}, (2.0,), (-1.0,)),
     (lambda x: abs(x), {"domain": "x > 0"}, (2.0,), (-1.0,)),
     (lambda x, y: abs(x) * y, {"domain": {"y": (-1, 1)}}, (-2.0, 0.5), (1.0, 1.5)),

@@ -72,20 +72,8 @@ def of_dict(x: Any) -> Any:
     return LIMITS["low"] * x + LIMITS["steps"][1] * x**2
 
 
-def of_deep_dict(x: Any) -> Any:
-    return LIMITS["deep"]["k"] * x
-
-
-def of_keys(x: Any) -> Any:
-    return sum(v for v in LIMITS.values() if isinstance(v, float)) * x
-
-
 def of_array(x: Any) -> Any:
     return np.sum(WEIGHTS * x)
-
-
-def of_elements(x: Any) -> Any:
-    return x * WEIGHTS[0] + WEIGHTS[1]
 
 
 def of_part(x: Any) -> Any:
@@ -108,18 +96,6 @@ def of_method(x: Any) -> Any:
     return MODEL.line(x)
 
 
-def of_property(x: Any) -> Any:
-    return MODEL.double * x
-
-
-def of_class(x: Any) -> Any:
-    return MODEL.table[1] * x
-
-
-def of_slot(x: Any) -> Any:
-    return SLOTTED.k * x
-
-
 def of_switch(x: Any) -> Any:
     return x**2 if SWITCH else x**3
 
@@ -131,10 +107,6 @@ def of_loop(x: Any) -> Any:
     return total
 
 
-def of_builtin(x: Any) -> Any:
-    return abs(x - 3.0) * 2
-
-
 CASES: list[tuple[Callable[..., Any], Callable[[int], Any]]] = [
     (of_global, lambda k: globals().__setitem__("RATE", 3.0 * k)),
     (of_helper, lambda k: globals().__setitem__("RATE", 3.0 * k)),
@@ -142,11 +114,11 @@ CASES: list[tuple[Callable[..., Any], Callable[[int], Any]]] = [
     (of_dict, lambda k: LIMITS.__setitem__("low", 3.0 * k)),
     (of_dict, lambda k: LIMITS["steps"].__setitem__(1, 3.0 * k)),
     (of_dict, lambda k: LIMITS.__setitem__("steps", [0.0, 3.0 * k])),
-    (of_deep_dict, lambda k: LIMITS["deep"].__setitem__("k", 3.0 * k)),
-    (of_keys, lambda k: LIMITS.__setitem__(f"new {k}", 3.0 * k)),
+    (lambda x: LIMITS["deep"]["k"] * x, lambda k: LIMITS["deep"].__setitem__("k", 3.0 * k)),
+    (lambda x: sum(v for v in LIMITS.values() if isinstance(v, float)) * x, lambda k: LIMITS.__setitem__(f"new {k}", 3.0 * k)),
     (of_array, lambda k: WEIGHTS.__setitem__(1, 3.0 * k)),
     (of_array, lambda k: globals().__setitem__("WEIGHTS", WEIGHTS + k)),
-    (of_elements, lambda k: WEIGHTS.__setitem__(0, 3.0 * k)),
+    (lambda x: x * WEIGHTS[0] + WEIGHTS[1], lambda k: WEIGHTS.__setitem__(0, 3.0 * k)),
     (of_part, lambda k: GRID.__setitem__((2, 1), 3.0 * k)),
     (of_list, lambda k: LIST.append(3.0 * k)),
     (of_list, lambda k: LIST.__setitem__(0, 3.0 * k)),
@@ -158,12 +130,12 @@ CASES: list[tuple[Callable[..., Any], Callable[[int], Any]]] = [
     (of_method, lambda k: setattr(Model, "factor", 3.0 * k)),
     (of_method, lambda k: setattr(MODEL, "factor", 7.0 * k)),
     (of_method, lambda k: setattr(Model, "line", lambda self, x: self.slope * x**2 + k)),
-    (of_property, lambda k: setattr(MODEL, "slope", 3.0 * k)),
-    (of_class, lambda k: Model.table.__setitem__(1, 3.0 * k)),
-    (of_slot, lambda k: setattr(SLOTTED, "k", 3.0 * k)),
+    (lambda x: MODEL.double * x, lambda k: setattr(MODEL, "slope", 3.0 * k)),
+    (lambda x: MODEL.table[1] * x, lambda k: Model.table.__setitem__(1, 3.0 * k)),
+    (lambda x: SLOTTED.k * x, lambda k: setattr(SLOTTED, "k", 3.0 * k)),
     (of_switch, lambda k: globals().__setitem__("SWITCH", not SWITCH)),
     (of_loop, lambda k: globals().__setitem__("RATE", 3.0 * k)),
-    (of_builtin, lambda k: globals().__setitem__("abs", lambda x: x**2 * k)),
+    (lambda x: abs(x - 3.0) * 2, lambda k: globals().__setitem__("abs", lambda x: x**2 * k)),
 ]  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from symdiff import Array, symgrad
 from symdiff.errors import SymdiffError
+from tests.law.alike import alike
 
 T = np.array([0.0, 0.5, 1.0])
 K = np.arange(9.0).reshape(3, 3) / 4
@@ -19,17 +20,7 @@ M = np.array([[1.0, 0.5, -2.0], [0.25, 3.0, 1.5], [-1.0, 0.75, 2.5]])
 
 
 def same(got: Any, want: Any) -> None:
-    """Equal in value and shape, and as real, integer or truth value."""
-    if isinstance(want, (tuple, list)):
-        assert type(got) is type(want)
-        assert len(got) == len(want)
-        for g, w in zip(got, want, strict=True):
-            same(g, w)
-        return
-    assert np.shape(got) == np.shape(want)
-    np.testing.assert_allclose(
-        np.asarray(got, float), np.asarray(want, float), rtol=1e-12, atol=1e-14
-    )
+    alike(got, want, 1e-12, 1e-14, types="any")
 
 
 def numeric(f: Any, x: np.ndarray) -> np.ndarray:
