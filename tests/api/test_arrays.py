@@ -270,16 +270,6 @@ def test_products_with_the_hessian(fun, args) -> None:
 
 
 # ------------------------------------------------------------- stated in the issue
-def test_the_mask_that_leaks_elsewhere() -> None:
-    def f(x, pre_filter=False):
-        delta = np.array((0, 1)) * x
-        if pre_filter:
-            delta = delta[delta > 0]
-            return np.sum(delta**0.5)
-        return np.sum((delta**0.5)[delta > 0])
-
-    for pre_filter in (False, True):
-        assert symgrad(f).grad(1.0, pre_filter=pre_filter) == 0.5
 
 
 @pytest.mark.slow

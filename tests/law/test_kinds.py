@@ -142,29 +142,21 @@ def test_lists_that_are_computed_as_arrays_nest_as_in_python() -> None:
 THREE = np.array([1.0, 2.0, 3.0])
 WIDENED = [
     lambda x: np.asarray(x, dtype=float) - 1,
-    lambda x: np.array(x, dtype=float) * 2,
-    lambda x: np.asarray(x, np.float64),
     lambda x: x.astype(float) * 2,
-    lambda x: x.astype("float64").sum(),
-    lambda x: np.zeros_like(x, dtype=float) + x,
     lambda x: np.sum(x, dtype=float),
     lambda x: np.zeros(3) + x,
-    lambda x: x * THREE,
-    lambda x: x - np.linspace(0, 1, 3),
-    lambda x: np.eye(3) @ x,
     lambda x: float(x[0]) * 2,
-    lambda x: (x * 2, x.astype(float), {"a": x.sum(), "b": [THREE @ x]}),
     lambda x: [float(v) ** 2 for v in x],
-    lambda x: np.concatenate([x, THREE]),
-    lambda x: np.where(x > 0, x, THREE),
+    lambda x: (np.array(x, dtype=float) * 2, np.asarray(x, np.float64), x.astype("float64").sum()),
+    lambda x: (np.zeros_like(x, dtype=float) + x, x * THREE, x - np.linspace(0, 1, 3)),
+    lambda x: (np.eye(3) @ x, np.concatenate([x, THREE]), np.where(x > 0, x, THREE)),
+    lambda x: (x * 2, x.astype(float), {"a": x.sum(), "b": [THREE @ x]}),
 ]
 NARROW = [
     lambda x: x * 2 + 1,
     lambda x: np.sum(np.sin(x) ** 2),
-    lambda x: np.asarray(x) * math.pi,
-    lambda x: np.zeros_like(x) + x,
-    lambda x: (x @ x, x[0], x.mean()),
-    lambda x: np.where(x > 0, x, 0.0),
+    lambda x: (x @ x, x[0], x.mean(), np.asarray(x) * math.pi),
+    lambda x: (np.zeros_like(x) + x, np.where(x > 0, x, 0.0)),
 ]
 
 

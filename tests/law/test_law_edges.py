@@ -47,23 +47,15 @@ X = np.array([1.0, 0.0, -1.0, 5.0, -7.0, 2.5])
 Y = np.array([0.0, 0.0, -0.0, -3.0, 2.0, 0.5])
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize(
-    "f",
-    [
-        lambda x, y: np.mod(x, y),
-        lambda x, y: np.remainder(x, y),
-        lambda x, y: x % y,
-        lambda x, y: np.fmod(x, y),
-        lambda x, y: np.divmod(x, y)[1],
-        lambda x, y: np.mod(x, 0.0) + 0 * y,
-        lambda x, y: np.mod(x, 3) + np.fmod(y, -2),
-    ],
-)
-def test_remainders_of_nothing(f: Callable[..., Any]) -> None:
+def remainders(x, y):
+    first = np.mod(x, y), np.remainder(x, y), x % y, np.fmod(x, y), np.divmod(x, y)[1]
+    return *first, np.mod(x, 0.0) + 0 * y, np.mod(x, 3) + np.fmod(y, -2)
+
+
+def test_remainders_of_nothing() -> None:
     with np.errstate(all="ignore"):
-        want = f(X, Y)
-    np.testing.assert_array_equal(symgrad(f)(X, Y), want)
+        want = remainders(X, Y)
+    np.testing.assert_array_equal(symgrad(remainders)(X, Y), want)
 
 
 @pytest.mark.sampled

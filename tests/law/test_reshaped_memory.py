@@ -3,7 +3,6 @@ sizes that slices leave."""
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 
 from symdiff import SymdiffError, UnsupportedError, symgrad
+from tests.law.made import made
 
 ROWS = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 
@@ -359,19 +359,14 @@ ROWS_AND_COLUMNS = [
 @pytest.mark.parametrize("view", ROWS_AND_COLUMNS)
 def test_ravel_of_rows_and_columns(view: str) -> None:
     """A view where the elements are neighbours in memory, a copy elsewhere; both as arguments lie, or refused."""
-    names: dict[str, Any] = {"np": np}
-    text = f"def f(x):\n    y = {view}\n    r = y.ravel()\n    r *= 2\n    return y\n"
-    path = f"<ravel of {view}>"
-    linecache.cache[path] = len(text), None, text.splitlines(keepends=True), path
-    exec(compile(text, path, "exec"), names)
-    f = names["f"]
-    made = symgrad(f, verify=False, accuracy="fast")
+    f = made(f"y = {view}", "r = y.ravel()", "r *= 2", "return y")
+    g = symgrad(f, verify=False, accuracy="fast")
     for shape in ((3, 2), (3, 1), (1, 2), (1, 1), (4, 3)):
         x = np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape)
-        np.testing.assert_array_equal(made(x), f(x.copy()))
+        np.testing.assert_array_equal(g(x), f(x.copy()))
     for given in (np.asfortranarray(ROWS), ROWS[:, ::-1], np.repeat(ROWS, 2, axis=0)[::2]):
         try:
-            found = made(given)
+            found = g(given)
         except SymdiffError as e:
             assert "does not lie row by row" in str(e)
             continue
@@ -380,16 +375,6 @@ def test_ravel_of_rows_and_columns(view: str) -> None:
 
 # --- what a condition selects, or lies otherwise in memory
 X = np.array([[0.45, -1.3], [-0.2, 0.4], [0.1, -0.8]])
-
-
-def _made(*lines: str) -> Callable[[Any], Any]:
-    """A function of these lines."""
-    text = "\n    ".join(("def f(x):", *lines)) + "\n"
-    path = f"<changed {abs(hash(text))}>"
-    linecache.cache[path] = len(text), None, text.splitlines(keepends=True), path
-    names: dict[str, Any] = {"np": np}
-    exec(compile(text, path, "exec"), names)
-    return names["f"]
 
 
 def _check(f: Callable[[Any], Any], may_be_refused: bool) -> None:
@@ -411,25 +396,25 @@ SHOWN = [
 
 @pytest.mark.parametrize("view", SHOWN)
 def test_a_view_of_a_selection_is_changed(view: str) -> None:
-    _check(_made("a = x[x[:, 0] > 0]", f"b = {view}", "b[0] = 7.0", "return a, b"), True)
+    _check(made("a = x[x[:, 0] > 0]", f"b = {view}", "b[0] = 7.0", "return a, b"), True)
 
 
 @pytest.mark.parametrize("view", SHOWN)
 def test_a_selection_is_changed_that_a_view_shows(view: str) -> None:
-    _check(_made("a = x[x[:, 0] > 0]", f"b = {view}", "a *= 3.0", "return a, b"), True)
+    _check(made("a = x[x[:, 0] > 0]", f"b = {view}", "a *= 3.0", "return a, b"), True)
 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("read", ["np.mean(a)", "a*2", "np.sum(a.T)", "a.copy()", "len(a)"])
 def test_what_was_only_read_may_be_changed(read: str) -> None:
-    _check(_made("a = x[x[:, 0] > 0]", f"b = {read}", "a *= 3.0", "return a, b"), False)
+    _check(made("a = x[x[:, 0] > 0]", f"b = {read}", "a *= 3.0", "return a, b"), False)
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("made", ["np.transpose(x*1.0)", "x*1.0", "(x*1.0)[::2]", "(x*1.0)[:, 0]"])
-def test_contiguous_arrays_are_views_or_copies(made: str) -> None:
-    f = _made(f"a = {made}", "b = np.ascontiguousarray(a)", "b[0] = 7.0", "return a, b")
-    _check(f, "::2" in made)
+@pytest.mark.parametrize("array", ["np.transpose(x*1.0)", "x*1.0", "(x*1.0)[::2]", "(x*1.0)[:, 0]"])
+def test_contiguous_arrays_are_views_or_copies(array: str) -> None:
+    f = made(f"a = {array}", "b = np.ascontiguousarray(a)", "b[0] = 7.0", "return a, b")
+    _check(f, "::2" in array)
 
 
 @pytest.mark.sampled
@@ -437,14 +422,14 @@ def test_contiguous_arrays_are_views_or_copies(made: str) -> None:
     "selected", ["t[t[:, 0]]", "t[t]", "t[:, 0][t[:, 0]]", "t[[0, 1]]", "t[1:]"]
 )
 def test_selected_truth_values_are_numpys(selected: str) -> None:
-    f = _made("t = x < x + 1", f"s = {selected}", "return s + s, True*s, s*s")
+    f = made("t = x < x + 1", f"s = {selected}", "return s + s, True*s, s*s")
     _check(f, False)
     assert all(a.dtype == bool for a in symgrad(f)(X))
 
 
 @pytest.mark.slow
 def test_truth_values_in_functions_of_arrays() -> None:
-    f = _made(
+    f = made(
         "t = x[:, 0] > 0", "return np.diag(t), np.median(t), np.interp(x[:, 1], [0.0, 1.0], t[:2])"
     )
     _check(f, False)
@@ -452,6 +437,6 @@ def test_truth_values_in_functions_of_arrays() -> None:
 
 
 def test_functions_of_one_element_give_floats() -> None:
-    f = _made("return np.trapezoid(x[0, :1]), np.linalg.norm(int(x[1, 1]) + 2)")
+    f = made("return np.trapezoid(x[0, :1]), np.linalg.norm(int(x[1, 1]) + 2)")
     _check(f, False)
     assert all(isinstance(v, float) for v in symgrad(f)(X))

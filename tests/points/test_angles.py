@@ -3,7 +3,6 @@ which are multiples of the double of pi, as in Python, in every kind of arithmet
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 from mpmath import mp, mpf
 
 from symdiff import symgrad
+from tests.law.made import loaded
 
 DEGREE = 180 / math.pi
 
@@ -186,10 +186,7 @@ def test_loops_and_modules(tmp_path: Path) -> None:
     assert looped(np.array([90.0])) == exact("cos", 90.0)
     path = tmp_path / "quarter.py"
     symgrad(quarter).save(path, companion=None)
-    spec = importlib.util.spec_from_file_location("quarter_kernels", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = loaded(path)
     assert module.quarter(90.0) == exact("cos", 90.0)
 
 

@@ -3,7 +3,6 @@ that nan does not raise, and signs that formulas have. No finite slope is made u
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 from scipy import special
 
 from symdiff import symgrad
+from tests.law.made import loaded
 
 
 def after_an_error(x):
@@ -198,10 +198,7 @@ def test_generated_modules_have_them_too(tmp_path: Path) -> None:
     f = symgrad(peak)
     f(A)
     f.save(str(path), companion=None)
-    spec = importlib.util.spec_from_file_location("kernels", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = loaded(path)
     assert np.isnan(module.peak_grad(A)[1])
     assert np.isnan(symgrad(peak, accuracy="fast").grad(A)[1])
 
