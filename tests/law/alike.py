@@ -1,8 +1,9 @@
-"""Comparing results with those of plain Python."""
+"""Comparing results with those of plain Python, and derivatives with its differences."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -42,3 +43,21 @@ def _parts(v: Any) -> list[Any]:
     if dataclasses.is_dataclass(v):
         return [getattr(v, f.name) for f in dataclasses.fields(v)]
     return list(v.values() if isinstance(v, dict) else v)
+
+
+def differences(
+    f: Callable[..., Any], args: tuple[Any, ...], k: int = 0, step: float = 2.0**-11
+) -> Any:
+    """The Jacobian by an argument from extrapolated differences: the shape of the result, then that of the argument."""
+
+    def moved(place: tuple[int, ...], h: float) -> Any:
+        values = [np.copy(a) for a in args]
+        values[k] = values[k].astype(float)
+        values[k][place] += h
+        return np.asarray(f(*(v if v.ndim else v.item() for v in values)))
+
+    found = np.zeros(np.shape(f(*map(np.copy, args))) + np.shape(args[k]))
+    for place in np.ndindex(np.shape(args[k])):
+        rough, fine = ((moved(place, h) - moved(place, -h)) / (2 * h) for h in (step, step / 2))
+        found[(..., *place)] = (4 * fine - rough) / 3
+    return found

@@ -11,7 +11,7 @@ import pytest
 
 from symdiff import Array, symgrad
 from symdiff.errors import SymdiffError
-from tests.law.alike import alike
+from tests.law.alike import alike, differences
 
 T = np.array([0.0, 0.5, 1.0])
 K = np.arange(9.0).reshape(3, 3) / 4
@@ -23,27 +23,13 @@ def same(got: Any, want: Any) -> None:
     alike(got, want, 1e-12, 1e-14, types="any")
 
 
-def numeric(f: Any, x: np.ndarray) -> np.ndarray:
-    """The gradient by central differences, of results of any shape: that shape, then x's."""
-    h = 1e-6
-    columns = []
-    for k in np.ndindex(x.shape):
-        up, down = x.copy(), x.copy()
-        up[k] += h
-        down[k] -= h
-        columns.append((np.asarray(f(up)) - np.asarray(f(down))) / (2 * h))
-    return np.moveaxis(
-        np.array(columns).reshape(x.shape + np.shape(f(x))), range(x.ndim), range(-x.ndim, 0)
-    )
-
-
 def check(f: Any, x: np.ndarray) -> None:
     """Value and derivative of a function of one array."""
     s = symgrad(f)
     want = f(x)
     same(s(x), want)
     same(s(x), want)  # by the compiled entry
-    slopes = numeric(f, x)
+    slopes = differences(f, (x,))
     if np.ndim(want) == 0:
         np.testing.assert_allclose(s.grad(x), slopes, rtol=1e-5, atol=1e-6)
         return

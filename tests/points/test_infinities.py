@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from symdiff import symgrad
+from tests.law.alike import differences
 
 ONE_SIDED: dict[str, Any] = {
     "exp(-1/x)": lambda x: np.exp(-1 / x),
@@ -229,19 +230,6 @@ RNG = np.random.default_rng(1)
 Q, K, V = RNG.normal(size=(3, 3, 2))
 MASK = np.triu(np.full((3, 3), -INF), 1)
 D = np.array([[0.1, 1.0, INF], [INF, 0.2, 2.5], [INF, INF, 0.3]])
-
-
-def differences(f, args, k):
-    """Central differences by the finite elements of an argument."""
-    found = np.zeros(args[k].shape)
-    for at in zip(*np.nonzero(np.isfinite(args[k])), strict=True):
-        sides = []
-        for h in (1e-5, -1e-5):
-            moved = [np.copy(a) for a in args]
-            moved[k][at] += h
-            sides.append(f(*moved))
-        found[at] = (sides[0] - sides[1]) / 2e-5
-    return found
 
 
 @pytest.mark.sampled(9)
