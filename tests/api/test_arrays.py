@@ -272,27 +272,6 @@ def test_products_with_the_hessian(fun, args) -> None:
 # ------------------------------------------------------------- stated in the issue
 
 
-@pytest.mark.slow
-def test_ewma_of_the_report() -> None:
-    d = np.array([[0.417022, 0.72032449]])
-
-    def loss(d):
-        e = np.zeros(d.shape[0])
-        for row in range(d.shape[0]):
-            for col in range(d.shape[1]):
-                e[row] = 0.5 * d[row, col] + 0.5 * e[row]
-        return np.sum(e) ** 2
-
-    def stored(d):
-        e = np.zeros((d.shape[0], d.shape[1] + 1))
-        for row in range(d.shape[0]):
-            for col in range(d.shape[1]):
-                e[row, col + 1] = 0.5 * d[row, col] + 0.5 * e[row, col]
-        return np.sum(e[:, -1]) ** 2
-
-    np.testing.assert_allclose(symgrad(loss).grad(d), symgrad(stored).grad(d), rtol=1e-15)
-
-
 def test_blending_of_the_report() -> None:
     found = symgrad(blend).grad(np.array([0.1, 0.2, 0.3, 0.4]))
     np.testing.assert_allclose(found, [0.4688, 0.5274, 0.6027, 0.7032], atol=5e-5)

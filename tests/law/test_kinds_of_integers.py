@@ -187,14 +187,13 @@ def test_arrays(f: Any) -> None:
 
 
 def test_integers_of_any_size_are_exact() -> None:
-    square, third = symgrad(lambda x: x * x), symgrad(lambda x: x / 3)
+    square = symgrad(lambda x: x * x)
     big = 2**53 + 1
     assert square(big) == big * big
     assert square(10**40) == 10**80
     assert square(np.int64(2**31 + 1)) == (2**31 + 1) ** 2
-    for derived in (third, square.grad):
-        with pytest.raises(SymdiffError, match="2\\*\\*53"):
-            derived(big)
+    with pytest.raises(SymdiffError, match="2\\*\\*53"):
+        square.grad(big)
 
 
 def test_derivatives_at_integers_are_those_of_real_numbers() -> None:

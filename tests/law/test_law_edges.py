@@ -256,6 +256,8 @@ K = np.array([-1, 2, 1])
     [
         (lambda x, k: np.arange(1, 4) ** k + 0.5 * x, (REALS, -1)),
         (lambda x, k: np.power(x, k) + 0.5, (np.arange(1, 4), -1)),
+        (lambda x, k: np.power(x, k) + 0.5, (3, -2)),
+        (lambda x, k: np.sum(np.arange(1, 4) ** k * x), (REALS, -1)),
         (lambda x, k: x**k + 0.5, (np.arange(1, 4), K)),
         (lambda x, k: np.arange(1, 4) ** K * x, (REALS, 1)),
         (lambda x, k: 2 ** (np.arange(len(x)) - k) * x, (REALS, 2)),
