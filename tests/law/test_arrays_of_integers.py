@@ -37,10 +37,6 @@ def one_by_one(k, a):
     return np.sum(w) * a
 
 
-def full(k, a):
-    return np.sum(np.full_like(k, a)) * a
-
-
 def copied(k, a):
     w = k.copy()
     w[1] = a
@@ -65,10 +61,6 @@ def listed(k, a):
     return np.sum(w) * a
 
 
-def quotients(k, a):
-    return np.sum(k // 2) * a + np.sum(k % 2) * a**2 + np.sum(k / 2) * a
-
-
 def accumulated(k, a):
     w = np.zeros_like(k)
     for i in range(1, len(k)):
@@ -90,21 +82,19 @@ def labels(k, a):
     return total
 
 
-def masked(k, a):
-    return np.sum(np.where(k > 1, a, a**2))
-
-
 def truths(k, a):
     w = np.zeros_like(k > 1)
     w[0] = a
     return np.sum(w) * a
 
 
-def powers(k, a):
-    return np.sum(a**k) + np.sum(k**2) * a
-
-
-EACH = [zeros, empty, one_by_one, full, copied, sliced, converted, quotients, accumulated, counted, labels, masked, truths, powers]  # fmt: skip
+EACH = [
+    zeros, empty, one_by_one, copied, sliced, converted, listed, accumulated, counted, labels, truths,
+    lambda k, a: np.sum(np.full_like(k, a)) * a,
+    lambda k, a: np.sum(k // 2) * a + np.sum(k % 2) * a**2 + np.sum(k / 2) * a,
+    lambda k, a: np.sum(np.where(k > 1, a, a**2)),
+    lambda k, a: np.sum(a**k) + np.sum(k**2) * a,
+]  # fmt: skip
 
 
 def slope(f: Callable[..., Any], *args: Any) -> float:
