@@ -483,7 +483,7 @@ class Point:
                 )
                 return side * (a - b) / no_double(-k - 1)
 
-            return self._accurate(quotient, k)
+            return self._accurate(quotient, INNER * k)
 
         return self._aside_of(line, lambda aside: _tends(lambda k: slope(k, aside), depth))
 
