@@ -259,6 +259,18 @@ def test_extremes_of_infinite_elements_that_a_mask_selects() -> None:
         f(np.array([200.0]))
 
 
+def test_the_default_of_an_extreme_of_what_a_condition_selects() -> None:
+    def nearest(x: Any) -> Any:
+        least = min((a for a in x if a > 0), default=None)
+        return max([a**2 for a in x if a > 0], default=7.0) + (0.5 if least is None else least)
+
+    f = symgrad(nearest)
+    for x in ([1.0, 2.0], [-1.0, 3.0], [0.0, -1.0]):
+        assert f(x) == nearest(x)
+    assert f.grad([-1.0, 3.0]) == [0.0, 7.0]
+    assert f.grad([0.0, -1.0]) == [0.0, 0.0]
+
+
 @pytest.mark.slow
 def test_weights_along_an_axis() -> None:
     x = np.arange(9.0).reshape(3, 3) ** 2 + 1

@@ -217,6 +217,11 @@ def test_fourth_derivative() -> None:
     assert f.grad.grad.grad.grad(0.0) == f.hessian.hessian(0.0) == f.diff(*"xxxx")(0.0) == 1.0
 
 
+def test_poles_that_cancel_in_a_band() -> None:
+    f = symgrad(lambda x, a: a * x / 3 if abs(x) < 1e-4 else a * (1 / math.tanh(x) - 1 / x))
+    assert f.hessian(0.0, 2.0) == ((0.0, 1 / 3), (1 / 3, 0.0))
+
+
 def test_where_nothing_proves_which_sides_there_are() -> None:
     f = symgrad(lambda x, y: max(x**2, y**2))
     assert math.isnan(f.hessian(0.0, 0.0)[0][0])
