@@ -49,7 +49,7 @@ from symdiff.passes.simplify import (
     known_bases,
     on_domain,
     radicals,
-    rules,
+    related_functions,
     truth,
 )
 from symdiff.passes.simplify.simplify import simplify
@@ -128,7 +128,7 @@ FORMULAS: dict[str, Callable[[Outputs, Outputs], Outputs]] = {
     "logarithms_apart": _all(on_domain.logarithms_apart),
     "as_roots": _each(radicals.as_roots),
     "in_phase": _each(directions.in_phase),
-    "shifted": _each(rules.shifted),
+    "shifted": _each(related_functions.shifted),
     "truth": _all(_tidied),
 }
 
