@@ -493,7 +493,7 @@ class Point:
     ) -> Value:  # fmt: skip
         """The first derivative by a parameter at a point of a line."""
         base, given = line.inputs(side, k, aside, prec), choice[side < 0]
-        u = no_double(-INNER * k)
+        u, none = no_double(-INNER * k), BITS // 2 * INNER * k
 
         def moved(by_how_much: Value) -> Inputs:
             found = list(base)
@@ -503,7 +503,7 @@ class Point:
         here, *sides = (
             self.tape.leaves(v)
             for d in (0, 1, -1)
-            for v in (self.tape.on(moved(d * u), prec, {}, line.known),)
+            for v in (self.tape.on(moved(d * u), prec, {}, line.known, none),)
         )
         total, count = arb(0), 0
         for s, own in zip((1, -1), sides, strict=True):
@@ -512,7 +512,8 @@ class Point:
                 if leaf is not None and here[i] not in (sides[0][i], sides[1][i]):
                     chosen[i] = leaf
             a, b, c = (
-                self._value(root, moved(s * x), prec, chosen, line.known) for x in (u, u / 2, u / 4)
+                self._value(root, moved(s * x), prec, chosen, line.known, none)
+                for x in (u, u / 2, u / 4)
             )
             if a is None or b is None or c is None:
                 continue
@@ -525,10 +526,11 @@ class Point:
         return total / count
 
     def _value(
-        self, root: int, inputs: Inputs, prec: int, choice: Choice, known: Mapping[int, Value]
-    ) -> Value | None:
+        self, root: int, inputs: Inputs, prec: int, choice: Choice, known: Mapping[int, Value],
+        none: int,
+    ) -> Value | None:  # fmt: skip
         """The value of a node; None outside the domain."""
-        v = self.tape.on(inputs, prec, choice, known)
+        v = self.tape.on(inputs, prec, choice, known, none)
         if not v[root].is_finite():
             trouble = self.tape.trouble(root, v)
             if trouble == "domain":

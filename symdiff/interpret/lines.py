@@ -76,14 +76,21 @@ class Lines(Tape):
         prec: int,
         choice: Choice,
         known: Mapping[int, Value],
+        none: int = 0,
     ) -> list[Value]:
-        """All values at a point of a line; `known` are truth values and steps."""
+        """All values at a point of a line.
+
+        Parameters
+        ----------
+        known : truth values and steps.
+        none : sums that cancel to so many bits are zero, if these are more than half of the precision.
+        """
         ctx.prec = prec
         work.spend(work.cost(self._counts, prec))
         v = self._template(prec)
         for i, k in self.slots:
             v[i] = inputs[k]
-        self._fill(v, self._code, prec, choice, known)
+        self._fill(v, self._code, max(prec // 2, none), choice, known)
         return v
 
     def beside(self, values: Sequence[Value], by: int, x: Value, prec: int) -> list[Value]:
@@ -102,20 +109,20 @@ class Lines(Tape):
         for i, k in self.slots:
             if k == by:
                 v[i] = x
-        self._fill(v, code, prec, {}, {})
+        self._fill(v, code, prec // 2, {}, {})
         return v
 
     def _fill(
         self,
         v: list[Value],
         code: Sequence[Any],
-        prec: int,
+        none: int,
         choice: Choice,
         known: Mapping[int, Value],
     ) -> None:
-        """Compute the values of some nodes, children first."""
+        """Compute the values of some nodes, children first; sums that cancel to `none` bits are zero."""
         self.choice = choice
-        none = arb(2) ** (-prec // 2)
+        least = arb(2) ** -none
         for i, f, a, b, c, d in code:
             if i in known:
                 v[i] = known[i]
@@ -126,7 +133,7 @@ class Lines(Tape):
             x = f(*[v[k] for k in (a, b, c, d) if k >= 0])
             if i in self._sums:
                 if not x.is_exact() and x.contains(0):
-                    if x.abs_upper() <= none * (v[a].abs_upper() + v[b].abs_upper()):
+                    if x.abs_upper() <= least * (v[a].abs_upper() + v[b].abs_upper()):
                         x = arb(0)
             elif x is None and i in self._compared:
                 finite = v[a].is_finite() and v[b].is_finite()

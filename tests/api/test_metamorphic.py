@@ -7,7 +7,6 @@ Numbers, arrays and generated modules agree up to rounding.
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +18,7 @@ import pytest
 from symdiff import AccuracyWarning, symgrad
 from symdiff.errors import UnsupportedError
 from tests.corpus import CASES, Case
+from tests.law.made import loaded
 
 HARD = [
     0.0, -0.0, 1e-300, -1e-300, 1e-30, -1e-8, 1e-4, 1.0, -1.0, np.pi, 1e8, -1e30, 1e300, np.inf,
@@ -107,10 +107,6 @@ def mirrored(m):
     return np.sin(m[:, ::-1]) + np.exp(m[:, ::-1]) * np.log(2 + m[:, ::-1] ** 2)
 
 
-def sums_of_exponentials(m):
-    return np.sum(np.exp(m) * m, axis=1)
-
-
 def sums_of_squares(m):
     return np.sum(m * m, axis=1)
 
@@ -129,10 +125,6 @@ def with_a_vector(m):
     return m @ np.cos(np.arange(m.shape[1]) * 1.0)
 
 
-def with_a_matrix(m):
-    return m @ np.outer(np.arange(m.shape[1]) * 0.3, np.array([1.0, 2.0, -3.0, 0.7, 5.0, 1.1]))
-
-
 def shares(m):
     e = np.exp(m - np.max(m, axis=1)[:, None])
     return e / np.sum(e, axis=1)[:, None]
@@ -140,10 +132,6 @@ def shares(m):
 
 def lengths(m):
     return np.sqrt(np.sum(m**2, axis=1)) + np.mean(m, axis=1)
-
-
-def running(m):
-    return np.cumsum(np.sin(m), axis=1)
 
 
 def shifted(m):
@@ -154,15 +142,23 @@ def shifted(m):
     return t
 
 
-ROWS = [
-    mirrored, sums_of_exponentials, sums_of_squares, loops, with_a_vector, with_a_matrix, shares,
-    lengths, running, shifted,
-]  # fmt: skip
+ROWS: dict[str, Callable[[Any], Any]] = {
+    "mirrored": mirrored,
+    "sums of exponentials": lambda m: np.sum(np.exp(m) * m, axis=1),
+    "sums of squares": sums_of_squares,
+    "loops": loops,
+    "with a vector": with_a_vector,
+    "with a matrix": lambda m: m @ np.outer(np.arange(m.shape[1]) * 0.3, [1.0, 2.0, -3.0, 0.7, 5.0, 1.1]),
+    "shares": shares,
+    "lengths": lengths,
+    "running": lambda m: np.cumsum(np.sin(m), axis=1),
+    "shifted": shifted,
+}  # fmt: skip
 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("accuracy", ["high", "fast", "strict"])
-@pytest.mark.parametrize("fun", ROWS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("fun", ROWS.values(), ids=ROWS)
 def test_rows_do_not_depend_on_others(fun, accuracy) -> None:
     """Whether they are computed in lanes, several at a time or alone."""
     f = symgrad(fun, accuracy=accuracy)
@@ -195,10 +191,7 @@ def test_numbers_arrays_and_modules_agree(case: Case, tmp_path: Path) -> None:
     numbers = [flat(f(*s, **case.static)) for s in case.samples]
     whole = flat(f(*np.array(case.samples).T, **case.static))
     f.save(str(path), companion=None, **case.static)
-    spec = importlib.util.spec_from_file_location("kernels", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = loaded(path)
     for k, (sample, number) in enumerate(zip(case.samples, numbers, strict=True)):
         made = flat(getattr(module, case.name)(*sample))
         for a, b, c in zip(number, whole, made, strict=True):

@@ -7,11 +7,13 @@ and arrays element by element (`pipeline.derivation.Source`): a program for each
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
 
 from symdiff import UnsupportedError, symgrad
+from tests.frontend.differences import check, slopes_by
 
 
 def ragged(x):
@@ -109,28 +111,10 @@ CASES = [
 ]  # fmt: skip
 
 
-def differences(f, args, k):
-    at = np.array(args[k], float)
-    found = np.zeros(at.shape)
-    for place in np.ndindex(*at.shape):
-        ends = []
-        for h in (1e-6, -1e-6):
-            moved = at.copy()
-            moved[place] += h
-            ends.append(f(*args[:k], moved if at.shape else float(moved), *args[k + 1 :]))
-        found[place] = (ends[0] - ends[1]) / 2e-6
-    return found
-
-
 @pytest.mark.sampled(12)
 @pytest.mark.parametrize(("f", "args"), CASES, ids=lambda v: getattr(v, "__name__", ""))
 def test_values_and_gradients_are_those_of_plain_python(f, args):
-    g = symgrad(f)
-    assert g(*args) == pytest.approx(f(*args), rel=1e-13)
-    slopes = g.grad(*args)
-    reals = [k for k, a in enumerate(args) if not isinstance(a, int)]
-    for k, slope in zip(reals, slopes if isinstance(slopes, tuple) else (slopes,), strict=True):
-        np.testing.assert_allclose(slope, differences(f, args, k), rtol=1e-6, atol=1e-7)
+    check(f, *args, value=1e-13, near=1e-7)
 
 
 def test_each_size_and_each_integer_has_its_own_program():
@@ -189,5 +173,46 @@ def test_only_integers_that_must_be_known_are():
     for n, c, flag in ((3, 2, True), (3, 2, 1), (4, 3, False), (np.int64(4), 3.0, 0), (3, 2, True)):
         assert g(x, n, c, flag) == pytest.approx(f(x, n, c, flag), rel=1e-15)
         by_x, by_c = g.grad(x, n, c, flag)
-        np.testing.assert_allclose(by_x, differences(f, (x, n, c, flag), 0), rtol=1e-8)
-        assert by_c == pytest.approx(differences(f, (x, n, float(c), flag), 2), rel=1e-8)
+        np.testing.assert_allclose(by_x, slopes_by(f, (x, n, c, flag), 0), rtol=1e-8)
+        assert by_c == pytest.approx(slopes_by(f, (x, n, float(c), flag), 2), rel=1e-8)
+
+
+# ------------------------------------- arrays that are listed, or whose elements have names
+LETTERS = ["A", "B", "C"]
+
+
+def by_names(c: Any) -> Any:
+    at = dict(zip(LETTERS, c, strict=False))
+    return at["A"] * at["B"] ** 2
+
+
+def by_places(c: Any) -> Any:
+    at = dict(enumerate(c))
+    return at[0] * at[len(at) - 1] ** 2
+
+
+def by_steps(target: Any) -> Any:
+    q = np.array([0.3, 0.6])
+    for _ in range(3):
+        q += 0.1 * (target - q**2)
+    return q @ q
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("f", [
+    by_names, lambda c: sum(v**3 if name == "B" else v for name, v in zip("AB", c, strict=False)), by_places, by_steps,
+])  # fmt: skip
+def test_arrays_that_are_listed_or_named(f: Any) -> None:
+    check(f, np.array([0.7, 1.3]), value=1e-14, slope=1e-8, near=0.0, step=1e-5)
+
+
+def test_lists_of_each_size() -> None:
+    f = symgrad(by_places)
+    for n in (2, 4, 3):
+        x = np.arange(1.0, n + 1)
+        assert f(x) == by_places(x)
+
+
+def test_many_elements_are_refused() -> None:
+    with pytest.raises(UnsupportedError, match="more than 4096 elements are listed"):
+        symgrad(by_places)(np.ones(5000))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
+import pytest
 
 from symdiff.frontend import capture
 from symdiff.frontend.capture import ELEMENTWISE
@@ -15,6 +16,20 @@ from symdiff.ir import NAN, Expr, where
 from symdiff.ir.loop_program import LoopProgram, Parameter, Type
 from symdiff.ir.program import Program, map_objects
 from symdiff.pipeline.argument_shapes import shapes_of, stretched
+
+
+def cases(
+    *tables: Mapping[str, Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]]],
+) -> list[Any]:
+    """Functions, some with names, and the axes of their arguments, as in "x: n m, y: m, c:"."""
+    found = []
+    for spec, functions in (item for table in tables for item in table.items()):
+        shapes = {
+            a.strip(): axes.strip() for a, _, axes in (p.partition(":") for p in spec.split(","))
+        }
+        named = functions if isinstance(functions, Mapping) else {f.__name__: f for f in functions}
+        found += [pytest.param(fun, shapes, id=name) for name, fun in named.items()]
+    return found
 
 
 def expected(

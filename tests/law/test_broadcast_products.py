@@ -31,14 +31,6 @@ def branch(x: Any, y: Any) -> Any:
     return x - y
 
 
-def looped_by_x(x: Any, y: Any) -> Any:
-    return sum(k * (x / 4) ** (k - 1) / 4 * y for k in range(1, 9))
-
-
-def looped_by_y(x: Any, y: Any) -> Any:
-    return sum((x / 4) ** k for k in range(9)) + 0 * y
-
-
 Partial = Callable[[Any, Any], Any]
 FUNCTIONS: list[tuple[Callable[..., Any], Partial, Partial]] = [
     (lambda x, y: x * y, lambda x, y: y + 0 * x, lambda x, y: x + 0 * y),
@@ -67,7 +59,11 @@ FUNCTIONS: list[tuple[Callable[..., Any], Partial, Partial]] = [
         lambda x, y: np.where(x > y, y, 0.0),
         lambda x, y: np.where(x > y, x, 2 * y),
     ),
-    (loop, looped_by_x, looped_by_y),
+    (
+        loop,
+        lambda x, y: sum(k * (x / 4) ** (k - 1) / 4 * y for k in range(1, 9)),
+        lambda x, y: sum((x / 4) ** k for k in range(9)) + 0 * y,
+    ),
     (
         branch,
         lambda x, y: np.where(x > y, 2 * x * y, 1.0),

@@ -64,62 +64,6 @@ def of_global(x: Any) -> Any:
     return RATE * x**2
 
 
-def of_helper(x: Any) -> Any:
-    return times(x) ** 2
-
-
-def of_dict(x: Any) -> Any:
-    return LIMITS["low"] * x + LIMITS["steps"][1] * x**2
-
-
-def of_deep_dict(x: Any) -> Any:
-    return LIMITS["deep"]["k"] * x
-
-
-def of_keys(x: Any) -> Any:
-    return sum(v for v in LIMITS.values() if isinstance(v, float)) * x
-
-
-def of_array(x: Any) -> Any:
-    return np.sum(WEIGHTS * x)
-
-
-def of_elements(x: Any) -> Any:
-    return x * WEIGHTS[0] + WEIGHTS[1]
-
-
-def of_part(x: Any) -> Any:
-    return np.sum(GRID[:, 1] * x)
-
-
-def of_list(x: Any) -> Any:
-    return LIST[0] * x + sum(LIST)
-
-
-def of_tuple(x: Any) -> Any:
-    return PAIR[0][1] * x + PAIR[1][0]
-
-
-def of_namespace(x: Any) -> Any:
-    return SETTINGS.k * x + SETTINGS.inner.m * x**2
-
-
-def of_method(x: Any) -> Any:
-    return MODEL.line(x)
-
-
-def of_property(x: Any) -> Any:
-    return MODEL.double * x
-
-
-def of_class(x: Any) -> Any:
-    return MODEL.table[1] * x
-
-
-def of_slot(x: Any) -> Any:
-    return SLOTTED.k * x
-
-
 def of_switch(x: Any) -> Any:
     return x**2 if SWITCH else x**3
 
@@ -131,40 +75,51 @@ def of_loop(x: Any) -> Any:
     return total
 
 
-def of_builtin(x: Any) -> Any:
-    return abs(x - 3.0) * 2
+def put(name: str) -> Callable[[int], Any]:
+    """Another number for a name of this module."""
+    return lambda k: globals().__setitem__(name, 3.0 * k)
 
 
-CASES: list[tuple[Callable[..., Any], Callable[[int], Any]]] = [
-    (of_global, lambda k: globals().__setitem__("RATE", 3.0 * k)),
-    (of_helper, lambda k: globals().__setitem__("RATE", 3.0 * k)),
-    (of_helper, lambda k: globals().__setitem__("times", times_ten)),
-    (of_dict, lambda k: LIMITS.__setitem__("low", 3.0 * k)),
-    (of_dict, lambda k: LIMITS["steps"].__setitem__(1, 3.0 * k)),
-    (of_dict, lambda k: LIMITS.__setitem__("steps", [0.0, 3.0 * k])),
-    (of_deep_dict, lambda k: LIMITS["deep"].__setitem__("k", 3.0 * k)),
-    (of_keys, lambda k: LIMITS.__setitem__(f"new {k}", 3.0 * k)),
-    (of_array, lambda k: WEIGHTS.__setitem__(1, 3.0 * k)),
-    (of_array, lambda k: globals().__setitem__("WEIGHTS", WEIGHTS + k)),
-    (of_elements, lambda k: WEIGHTS.__setitem__(0, 3.0 * k)),
-    (of_part, lambda k: GRID.__setitem__((2, 1), 3.0 * k)),
-    (of_list, lambda k: LIST.append(3.0 * k)),
-    (of_list, lambda k: LIST.__setitem__(0, 3.0 * k)),
-    (of_tuple, lambda k: PAIR[0].__setitem__(1, 3.0 * k)),
-    (of_tuple, lambda k: PAIR[1].__setitem__(0, 3.0 * k)),
-    (of_namespace, lambda k: setattr(SETTINGS, "k", 3.0 * k)),
-    (of_namespace, lambda k: setattr(SETTINGS, "inner", types.SimpleNamespace(m=3.0 * k))),
-    (of_method, lambda k: setattr(MODEL, "slope", 3.0 * k)),
-    (of_method, lambda k: setattr(Model, "factor", 3.0 * k)),
-    (of_method, lambda k: setattr(MODEL, "factor", 7.0 * k)),
-    (of_method, lambda k: setattr(Model, "line", lambda self, x: self.slope * x**2 + k)),
-    (of_property, lambda k: setattr(MODEL, "slope", 3.0 * k)),
-    (of_class, lambda k: Model.table.__setitem__(1, 3.0 * k)),
-    (of_slot, lambda k: setattr(SLOTTED, "k", 3.0 * k)),
-    (of_switch, lambda k: globals().__setitem__("SWITCH", not SWITCH)),
-    (of_loop, lambda k: globals().__setitem__("RATE", 3.0 * k)),
-    (of_builtin, lambda k: globals().__setitem__("abs", lambda x: x**2 * k)),
+POLYNOMIALS: list[tuple[Callable[..., Any], list[Callable[[int], Any]]]] = [
+    (of_global, [put("RATE")]),
+    (lambda x: times(x) ** 2, [put("RATE"), lambda k: globals().__setitem__("times", times_ten)]),
+    (lambda x: LIMITS["low"] * x + LIMITS["steps"][1] * x**2, [
+        lambda k: LIMITS.__setitem__("low", 3.0 * k),
+        lambda k: LIMITS["steps"].__setitem__(1, 3.0 * k),
+        lambda k: LIMITS.__setitem__("steps", [0.0, 3.0 * k]),
+    ]),
+    (lambda x: LIMITS["deep"]["k"] * x, [lambda k: LIMITS["deep"].__setitem__("k", 3.0 * k)]),
+    (lambda x: sum(v for v in LIMITS.values() if isinstance(v, float)) * x, [lambda k: LIMITS.__setitem__(f"new {k}", 3.0 * k)]),
+    (lambda x: x * WEIGHTS[0] + WEIGHTS[1], [lambda k: WEIGHTS.__setitem__(0, 3.0 * k)]),
+    (lambda x: LIST[0] * x + sum(LIST), [lambda k: LIST.append(3.0 * k), lambda k: LIST.__setitem__(0, 3.0 * k)]),
+    (lambda x: PAIR[0][1] * x + PAIR[1][0], [lambda k: PAIR[0].__setitem__(1, 3.0 * k), lambda k: PAIR[1].__setitem__(0, 3.0 * k)]),
+    (lambda x: SETTINGS.k * x + SETTINGS.inner.m * x**2, [
+        lambda k: setattr(SETTINGS, "k", 3.0 * k),
+        lambda k: setattr(SETTINGS, "inner", types.SimpleNamespace(m=3.0 * k)),
+    ]),
+    (lambda x: MODEL.line(x), [
+        lambda k: setattr(MODEL, "slope", 3.0 * k),
+        lambda k: setattr(Model, "factor", 3.0 * k),
+        lambda k: setattr(MODEL, "factor", 7.0 * k),
+        lambda k: setattr(Model, "line", lambda self, x: self.slope * x**2 + k),
+    ]),
+    (lambda x: MODEL.double * x, [lambda k: setattr(MODEL, "slope", 3.0 * k)]),
+    (lambda x: MODEL.table[1] * x, [lambda k: Model.table.__setitem__(1, 3.0 * k)]),
+    (lambda x: SLOTTED.k * x, [lambda k: setattr(SLOTTED, "k", 3.0 * k)]),
+    (of_switch, [lambda k: globals().__setitem__("SWITCH", not SWITCH)]),
+    (lambda x: abs(x - 3.0) * 2, [lambda k: globals().__setitem__("abs", lambda x: x**2 * k)]),
 ]  # fmt: skip
+OF_ARRAYS: list[tuple[Callable[..., Any], list[Callable[[int], Any]]]] = [
+    (lambda x: np.sum(WEIGHTS * x), [lambda k: WEIGHTS.__setitem__(1, 3.0 * k), lambda k: globals().__setitem__("WEIGHTS", WEIGHTS + k)]),
+    (lambda x: np.sum(GRID[:, 1] * x), [lambda k: GRID.__setitem__((2, 1), 3.0 * k)]),
+    (of_loop, [put("RATE")]),
+]  # fmt: skip
+CASES = [
+    (f, change, x)
+    for x, rows in ((2.0, POLYNOMIALS), (np.array([1.0, 2.0, 4.0]), OF_ARRAYS))
+    for f, changes in rows
+    for change in changes
+]
 
 
 @pytest.fixture(autouse=True)
@@ -200,9 +155,7 @@ def slope(f: Callable[..., Any], x: Any) -> Any:
 @pytest.mark.sampled
 @pytest.mark.parametrize("case", range(len(CASES)))
 def test_a_change_is_seen(case: int) -> None:
-    fun, change = CASES[case]
-    whole = fun in (of_array, of_part, of_loop)
-    x = np.array([1.0, 2.0, 4.0]) if whole else 2.0
+    fun, change, x = CASES[case]
     f = symgrad(fun)
     g = f.grad
     for k in range(3):

@@ -1,4 +1,5 @@
-"""The corpus of plain functions, crossed with every derivative, dtype and target.
+"""The corpus of plain functions, crossed with every derivative, dtype and target; and both corpora with arguments of
+other kinds than they were written for.
 
 Values are compared with plain Python, derivatives with differences taken in
 ball arithmetic at 600 bits, where a step of 2**-100 leaves 50 correct digits.
@@ -8,17 +9,20 @@ from __future__ import annotations
 
 import sys
 import types
+import warnings
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 from flint import arb
 
 from symdiff import ir, symgrad
-from symdiff.errors import UnsupportedError
+from symdiff.errors import SymdiffError, UnsupportedError
 from symdiff.export.scalar import module_text
 from symdiff.interpret import evaluate, exclusive
 from symdiff.ir.program import map_tree
+from tests import array_corpus, corpus
 from tests.corpus import CASES
 
 STEP = 2.0**-100
@@ -197,3 +201,79 @@ def test_generated_modules_agree(case, tmp_path):
         np.testing.assert_allclose(
             leaves(value), leaves(f(*sample, **case.static)), rtol=1e-13, atol=1e-13
         )
+
+
+# --- both corpora, with arguments of other kinds than they were written for
+def same(got: Any, want: Any) -> None:
+    if isinstance(want, dict):
+        assert list(got) == list(want)
+        for k in want:
+            same(got[k], want[k])
+        return
+    if isinstance(want, (tuple, list)):
+        assert len(got) == len(want)
+        for g, w in zip(got, want, strict=True):
+            same(g, w)
+        return
+    g, w = np.asarray(got, float), np.asarray(want, float)
+    assert g.shape == w.shape
+    there = np.isfinite(w)  # elsewhere what is undefined may be filled
+    np.testing.assert_allclose(g[there], w[there], rtol=1e-8, atol=1e-10)
+
+
+def compare(fun: Any, s: Any, args: list[Any], static: Any = None) -> bool:
+    """Whether both give something; a refusal is fine."""
+    copies = [np.copy(a) if isinstance(a, np.ndarray) else a for a in args]
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            want = fun(*copies, **(static or {}))
+        except Exception:
+            return False
+        try:
+            got = s(*args, **(static or {}))
+        except SymdiffError:
+            return False
+        same(got, want)
+    return True
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", corpus.CASES, ids=lambda c: c.name)
+def test_functions_of_numbers(case: corpus.Case) -> None:
+    points = np.array(case.samples, float)
+    columns = [points[:, k].copy() for k in range(points.shape[1])]
+    s = symgrad(case.fun, static=tuple(case.static) or None)
+    kinds = [
+        columns,
+        [np.stack([v, v[::-1]]) for v in columns],
+        [np.repeat(v, 2)[::2] for v in columns],
+        [v[:0] for v in columns],
+        [columns[0], *[float(v[0]) for v in columns[1:]]],
+        [np.array(v[0]) for v in columns],
+        [np.float64(v[0]) for v in columns],
+        [float(v[0]) for v in columns],
+        [v[:1] for v in columns],
+    ]
+    found = [compare(case.fun, s, args, case.static) for args in kinds]
+    assert True in found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "case", [c for c in array_corpus.CASES if not c.static], ids=lambda c: c.name
+)
+def test_functions_of_arrays(case: array_corpus.Case) -> None:
+    s = symgrad(case.fun)
+    sizes = list(case.sizes((1, 3, 4)))
+    base = case.arguments(sizes[-1])
+    kinds = [case.arguments(z) for z in (*sizes[:2], sizes[-1])]
+    real = [isinstance(a, np.ndarray) and a.dtype.kind == "f" for a in base]
+    kinds += [
+        [np.repeat(a, 2, axis=-1)[..., ::2] if np.ndim(a) else a for a in base],
+        [np.stack([a, a]) if r else a for a, r in zip(base, real, strict=True)],
+        [0.7 if r else a for a, r in zip(base, real, strict=True)],
+        [a if np.ndim(a) else np.array([0.5, 1.5, 0.9]) for a in base],
+    ]
+    found = [compare(case.fun, s, args) for args in kinds]
+    assert True in found

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from symdiff import SymdiffError, symgrad
+from tests.law.test_primitives import check
 
 pytestmark = pytest.mark.slow
 
@@ -75,49 +76,12 @@ TWO = [
 ]  # fmt: skip
 
 
-def leaves(v: Any) -> list[Any]:
-    if isinstance(v, dict):
-        v = list(v.values())
-    return [x for u in v for x in leaves(u)] if isinstance(v, list) else [np.asarray(v)]
-
-
-def total(v: Any) -> float:
-    """The sum of a result, each element with a weight of its own."""
-    return sum(float(np.sum(np.cos(1.0 + np.arange(x.size)) * x.ravel())) for x in leaves(v))
-
-
 def difference(f: Callable[[float], float]) -> float:
     """The derivative at 0, extrapolated."""
     a, b = ((f(h) - f(-h)) / (2 * h) for h in (2e-3, 1e-3))
     c = (f(5e-4) - f(-5e-4)) / 1e-3
     p, q = (4 * b - a) / 3, (4 * c - b) / 3
     return (16 * q - p) / 15
-
-
-def check(f: Any, *args: Any) -> None:
-    s = symgrad(f)
-    got, want = s(*args), f(*args)
-    assert type(got) is type(want) or np.ndim(want) == 0
-    for g, w in zip(leaves(got), leaves(want), strict=True):
-        assert g.shape == w.shape
-        np.testing.assert_allclose(g, w, rtol=1e-12, atol=1e-14)
-    steps = tuple(np.sin(2.0 + np.arange(np.size(a))).reshape(np.shape(a)) for a in args)
-    steps = tuple(d if np.ndim(d) else float(d) for d in steps)
-
-    def moved(h: float) -> list[Any]:
-        return [a + h * d for a, d in zip(args, steps, strict=True)]
-
-    slope = difference(lambda h: total(f(*moved(h))))
-    assert total(s.jvp(args, steps)[1]) == pytest.approx(slope, rel=1e-6, abs=1e-7)
-    if not isinstance(want, np.ndarray) or not want.ndim:
-        return
-    weights = np.cos(1.0 + np.arange(want.size)).reshape(want.shape)
-    _, found = s.vjp(args, weights)
-    found = found if len(args) > 1 else (found,)
-    for c, a in zip(found, args, strict=True):
-        assert np.shape(c) == np.shape(a)
-    got = sum(float(np.sum(c * d)) for c, d in zip(found, steps, strict=True))
-    assert got == pytest.approx(slope, rel=1e-6, abs=1e-7)
 
 
 @pytest.mark.parametrize("f", ELEMENTWISE)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
+import re
 import signal
 from collections.abc import Callable
 from typing import Any
@@ -17,125 +17,10 @@ from symdiff.frontend import capture
 from symdiff.ir.loop_program import Check, LoopProgram, walk
 from symdiff.runtime.loops.call import WideIntegerError
 from symdiff.runtime.scalar.elementwise import ArgumentError
+from tests.api.test_arrays import complex_gradient
+from tests.law.made import loaded, made
 
 Vector = np.ndarray
-
-
-def signs(x: Vector) -> Any:
-    sign, total = 1, 0.0
-    for i in range(len(x)):
-        total += sign * x[i] ** 2
-        sign = -sign
-    return total
-
-
-def steps(x: Vector) -> Any:
-    w, total = 0, 0.0
-    for v in x:
-        w += 3
-        total += w * v**2
-    return total
-
-
-def swaps(x: Vector) -> Any:
-    w, total = 2, 0.0
-    for i in range(x.shape[0]):
-        w = 6 - w
-        total += w * x[i] ** 2
-    return total
-
-
-def halves(x: Vector) -> Any:
-    w, total = 200, 0.0
-    for v in x:
-        w //= 2
-        total += w * v**2
-    return total
-
-
-def turns(x: Vector) -> Any:
-    k, total = 0, 0.0
-    for v in x:
-        k = (k + 5) % 7
-        total += v**2 * k
-    return total
-
-
-def distances(x: Vector) -> Any:
-    w, total = -4, 0.0
-    for v in x:
-        w += 1
-        total += abs(w) * v**2
-    return total
-
-
-def cycles(x: Vector) -> Any:
-    k, total = 2, 0.0
-    for i in range(len(x)):
-        k = (k + 1) % 3
-        total += x[i] ** (k + 1)
-    return total
-
-
-def on_and_off(x: Vector) -> Any:
-    w, total = 0, 0.0
-    for v in x:
-        w = 1 - w
-        if w:
-            total += v**2
-        w = -w
-    return total
-
-
-def downwards(x: Vector) -> Any:
-    w, total = 7, 0.0
-    for i in range(len(x) - 1, -1, -1):
-        total += w * x[i] ** 2
-        w = max(w - 2, -5)
-    return total
-
-
-def tables(x: Vector) -> Any:
-    w, total = 1, 0.0
-    for v in x:
-        w = 3 * w % 7
-        for _ in range(w):
-            total += v**2 * w
-    return total
-
-
-def largest(x: Vector) -> Any:
-    w, total = 9, 0.0
-    for i in range(len(x)):
-        w = max(w - 2, i)
-        total += w * x[i] ** 2
-    return total
-
-
-def squares(x: Vector) -> Any:
-    w, total = 1, 0.0
-    for i in range(len(x)):
-        w = 2 * i + 1 - w
-        total += w * x[i] ** 2
-    return total
-
-
-def ups_and_downs(x: Vector) -> Any:
-    w, up, total = 0, 1, 0.0
-    for v in x:
-        w += up
-        if w > 3 or w < -3:
-            up = -up
-        total += w * v**2
-    return total
-
-
-def two_at_once(x: Vector) -> Any:
-    a, b, total = 1, -2, 0.0
-    for v in x:
-        a, b = -b, a
-        total += a * v + b * v**2
-    return total
 
 
 def factorials(x: Vector) -> Any:
@@ -143,75 +28,6 @@ def factorials(x: Vector) -> Any:
     for k in range(len(x)):
         f *= k + 1
         total += x[k] ** 2 / f
-    return total
-
-
-def tens(x: Vector) -> Any:
-    w, total = 1, 0.0
-    for v in x:
-        w *= 10
-        total += v * v / w
-    return total
-
-
-def binomials(x: Vector) -> Any:
-    n, c, total = 2 * len(x), 1, 0.0
-    for k in range(len(x)):
-        total += c * x[k] * 0.5**n
-        c = c * (n - k) // (k + 1)
-    return total
-
-
-def fibonacci(x: Vector) -> Any:
-    a, b, total = 0, 1, 0.0
-    for v in x:
-        a, b = b, a + b * b // (a + 1)
-        total += v**2 / a
-    return total
-
-
-def random_numbers(x: Vector) -> Any:
-    seed, total = 12345, 0.0
-    for v in x:
-        seed = (6364136223846793005 * seed + 1442695040888963407) % 2**64
-        total += v * (seed / 2**64)
-    return total
-
-
-def short_random_numbers(x: Vector) -> Any:
-    seed, total = 12345, 0.0
-    for v in x:
-        seed = (1103515245 * seed + 12345) % 2**31
-        total += v * (seed / 2**31)
-    return total
-
-
-def powers(x: Vector) -> Any:
-    total = 0.0
-    for i in range(len(x)):
-        total += x[i] * (i + 1) ** 15
-    return total
-
-
-def odd_powers(x: Vector) -> Any:
-    total = 0.0
-    for i in range(len(x)):
-        total += x[i] * ((2 * i + 1) ** 11 % 1000)
-    return total
-
-
-def reciprocals(x: Vector) -> Any:
-    total = 0.0
-    for i in range(len(x)):
-        total += x[i] * (i + 2) ** -1
-    return total
-
-
-def collatz(x: Vector) -> Any:
-    n, total = 27, 0.0
-    for v in x:
-        n = n // 2 if n % 2 == 0 else 3 * n + 1
-        total += v * n
     return total
 
 
@@ -226,71 +42,13 @@ def roots(x: Vector) -> Any:
     return total
 
 
-def last_digits(x: Vector) -> Any:
-    m, total = 1, 0.0
+def ups_and_downs(x: Vector) -> Any:
+    w, up, total = 0, 1, 0.0
     for v in x:
-        m *= 7
-        total += v * (m % 10)
-    return total
-
-
-def afterwards(x: Vector) -> Any:
-    m, total = 1, 0.0
-    for v in x:
-        m *= 7
-        total += v
-    return total * m
-
-
-def on_one_side(x: Vector) -> Any:
-    m, total = 1, 0.0
-    for i in range(len(x)):
-        if i < 10:
-            m *= 9
-        total += x[i] * m
-    return total
-
-
-def compared(x: Vector) -> Any:
-    m, total = 1, 0.0
-    for v in x:
-        m *= 12
-        if m * m > 10**30:
-            total += v
-    return total
-
-
-def as_index(x: Vector) -> Any:
-    m, total = 1, 0.0
-    for i in range(len(x)):
-        m *= 13
-        total += x[m % len(x)] * x[i]
-    return total
-
-
-def double_factorials(x: Vector) -> Any:
-    total = 0.0
-    for i in range(len(x)):
-        f = 1
-        for k in range(i):
-            f *= 2 * k + 1
-        total += x[i] / f
-    return total
-
-
-def catalan(x: Vector) -> Any:
-    c, total = 1, 0.0
-    for n in range(len(x)):
-        total += x[n] / c
-        c = c * 2 * (2 * n + 1) // (n + 2)
-    return total
-
-
-def horner(x: Vector) -> Any:
-    h, total = 5381, 0.0
-    for i in range(len(x)):
-        h = 33 * h + i
-        total += x[i] * (h % 1009)
+        w += up
+        if w > 3 or w < -3:
+            up = -up
+        total += w * v**2
     return total
 
 
@@ -303,21 +61,56 @@ def continued_fractions(x: Vector) -> Any:
     return total
 
 
-NARROW = [cycles, on_and_off, downwards, tables, signs, steps, swaps, halves, turns, distances, largest, ups_and_downs,
-          two_at_once, short_random_numbers, reciprocals]  # fmt: skip
-WIDE = [squares, factorials, tens, binomials, fibonacci, random_numbers, powers, odd_powers, collatz,
-        roots, last_digits, afterwards, on_one_side, compared, as_index, double_factorials,
-        catalan, horner, continued_fractions]  # fmt: skip
+DOWNWARDS, BY_SHAPE = "for i in range(len(x) - 1, -1, -1):", "for i in range(x.shape[0]):"
+FACTOR = 6364136223846793005
 
 
-def slopes(f: Callable[..., Any], x: Vector) -> Vector:
-    """The gradient by complex steps."""
-    found = []
-    for i in range(len(x)):
-        z = x.astype(complex)
-        z[i] += 1e-200j
-        found.append(f(z).imag / 1e-200)
-    return np.array(found)
+def looped(name: str, start: str, *body: str, head: str = "", found: str = "total") -> Any:
+    """A loop over the elements of x, or over their places where the body has i, that adds to a total."""
+    places = any(re.search(r"\bi\b", line) for line in body)
+    head = head or ("for i in range(len(x)):" if places else "for v in x:")
+    inside = [f"    {line}" for line in body]
+    return made("total = 0.0", start, head, *inside, f"return {found}", name=name)
+
+
+NARROW = [
+    looped("cycles", "k = 2", "k = (k + 1) % 3", "total += x[i] ** (k + 1)"),
+    looped("on_and_off", "w = 0", "w = 1 - w", "if w:", "    total += v**2", "w = -w"),
+    looped("downwards", "w = 7", "total += w * x[i] ** 2", "w = max(w - 2, -5)", head=DOWNWARDS),
+    looped("tables", "w = 1", "w = 3 * w % 7", "for _ in range(w):", "    total += v**2 * w"),
+    looped("signs", "sign = 1", "total += sign * x[i] ** 2", "sign = -sign"),
+    looped("steps", "w = 0", "w += 3", "total += w * v**2"),
+    looped("swaps", "w = 2", "w = 6 - w", "total += w * x[i] ** 2", head=BY_SHAPE),
+    looped("halves", "w = 200", "w //= 2", "total += w * v**2"),
+    looped("turns", "k = 0", "k = (k + 5) % 7", "total += v**2 * k"),
+    looped("distances", "w = -4", "w += 1", "total += abs(w) * v**2"),
+    looped("largest", "w = 9", "w = max(w - 2, i)", "total += w * x[i] ** 2"),
+    ups_and_downs,
+    looped("two_at_once", "a, b = 1, -2", "a, b = -b, a", "total += a * v + b * v**2"),
+    looped("short_random", "s = 12345", "s = (1103515245 * s + 12345) % 2**31", "total += v * (s / 2**31)"),
+    looped("reciprocals", "pass", "total += x[i] * (i + 2) ** -1"),
+]  # fmt: skip
+WIDE = [
+    looped("squares", "w = 1", "w = 2 * i + 1 - w", "total += w * x[i] ** 2"),
+    factorials,
+    looped("tens", "w = 1", "w *= 10", "total += v * v / w"),
+    looped("binomials", "n, c = 2 * len(x), 1", "total += c * x[i] * 0.5**n", "c = c * (n - i) // (i + 1)"),
+    looped("fibonacci", "a, b = 0, 1", "a, b = b, a + b * b // (a + 1)", "total += v**2 / a"),
+    looped("random_numbers", "s = 12345", f"s = ({FACTOR} * s + 1442695040888963407) % 2**64", "total += v * (s / 2**64)"),
+    looped("powers", "pass", "total += x[i] * (i + 1) ** 15"),
+    looped("odd_powers", "pass", "total += x[i] * ((2 * i + 1) ** 11 % 1000)"),
+    looped("collatz", "n = 27", "n = n // 2 if n % 2 == 0 else 3 * n + 1", "total += v * n"),
+    roots,
+    looped("last_digits", "m = 1", "m *= 7", "total += v * (m % 10)"),
+    looped("afterwards", "m = 1", "m *= 7", "total += v", found="total * m"),
+    looped("on_one_side", "m = 1", "if i < 10:", "    m *= 9", "total += x[i] * m"),
+    looped("compared", "m = 1", "m *= 12", "if m * m > 10**30:", "    total += v"),
+    looped("as_index", "m = 1", "m *= 13", "total += x[m % len(x)] * x[i]"),
+    looped("double_factorials", "pass", "f = 1", "for k in range(i):", "    f *= 2 * k + 1", "total += x[i] / f"),
+    looped("catalan", "c = 1", "total += x[i] / c", "c = c * 2 * (2 * i + 1) // (i + 2)"),
+    looped("horner", "h = 5381", "h = 33 * h + i", "total += x[i] * (h % 1009)"),
+    continued_fractions,
+]  # fmt: skip
 
 
 @pytest.mark.sampled
@@ -326,8 +119,10 @@ def test_as_python(f: Callable[..., Any]) -> None:
     x = np.linspace(1, 2, 30)
     s = symgrad(f)
     assert s(x) == pytest.approx(f(x), rel=1e-14)
-    assert s.grad(x) == pytest.approx(slopes(f, x), rel=1e-13, abs=0)
-    assert s.grad(x) == pytest.approx(slopes(f, x), rel=1e-13, abs=0)  # by the compiled entry
+    assert s.grad(x) == pytest.approx(complex_gradient(f, (x,), 0), rel=1e-13, abs=0)
+    assert s.grad(x) == pytest.approx(
+        complex_gradient(f, (x,), 0), rel=1e-13, abs=0
+    )  # by the compiled entry
 
 
 @pytest.mark.parametrize("f", NARROW, ids=lambda f: f.__name__)
@@ -403,10 +198,7 @@ def test_modules_say_so(tmp_path: Any) -> None:
     f = symgrad(factorials)
     f(np.ones(3))
     f.save(path, companion=None)
-    spec = importlib.util.spec_from_file_location("wide_kernels", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = loaded(path)
     x = np.linspace(1, 2, 5)
     assert module.factorials(x) == pytest.approx(factorials(x))
     with pytest.raises(OverflowError, match="64 bits"):

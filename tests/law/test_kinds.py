@@ -1,18 +1,21 @@
-"""The kind of a result is that of plain Python: floats, integers, truth values, and arrays of
-them; integers that are passed are real numbers, or refused where no double holds them."""
+"""The kind of a result is that of plain Python: floats, integers, truth values, and arrays of them; integers that
+are passed are real numbers, or refused where no double holds them. Truth values are what Python and NumPy have:
+masks as arguments, counting, and what NumPy computes in short formats."""
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from symdiff import symgrad
+from symdiff import SymdiffError, symgrad
 from symdiff.api.narrow_arguments import _in_dtypes
-from symdiff.errors import SymdiffError
 from tests.fuzz.law import difference
+from tests.law.alike import alike
 
 
 def counted(x: Any) -> Any:
@@ -27,97 +30,37 @@ NUMBERS = [
     lambda x: 1 if x > 0 else 0,
     lambda x: 1.0 if x > 0 else 0.0,
     lambda x: x > 0,
-    lambda x: not x > 0,
-    lambda x: x > 0 and x < 2,
     lambda x: True,
     lambda x: 1,
     lambda x: 1.0,
-    lambda x: 2.0**3,
     lambda x: math.floor(x),
-    lambda x: math.trunc(x) + 1,
-    lambda x: round(x),
-    lambda x: round(x, 1),
-    lambda x: int(x > 0),
-    lambda x: float(x > 0),
-    lambda x: float(math.floor(x)),
-    lambda x: x // 2,
-    lambda x: np.floor(x),
-    lambda x: bool(x),
-    lambda x: math.isfinite(x),
-    lambda x: (x > 0) * 1,
-    lambda x: (x > 0) + 1,
-    lambda x: (x > 0) + (x > 1),
-    lambda x: (x > 0) * x,
-    lambda x: (x > 0) * 2.0,
-    lambda x: -(x > 0),
-    lambda x: abs(math.floor(x)),
-    lambda x: max(math.floor(x), 0),
-    lambda x: (1 if x > 0 else 2) ** 2,
-    lambda x: (1 if x > 0 else 2) / 2,
-    lambda x: math.floor(x) // 2 + math.ceil(x) % 2,
-    lambda x: sum([x > 0, x > 1]),
-    lambda x: (x, 1, x > 0),
-    lambda x: {"a": 1, "b": x},
-    lambda x: [2, 2.0, -3],
+    lambda x: (not x > 0, x > 0 and x < 2, bool(x), math.isfinite(x), 2.0**3),
+    lambda x: (math.trunc(x) + 1, round(x), round(x, 1), abs(math.floor(x)), max(math.floor(x), 0)),
+    lambda x: [int(x > 0), float(x > 0), float(math.floor(x)), x // 2, np.floor(x)],
+    lambda x: ((x > 0) * 1, (x > 0) + 1, (x > 0) + (x > 1), -(x > 0), sum([x > 0, x > 1])),
+    lambda x: {"real": (x > 0) * x, "double": (x > 0) * 2.0, "one": 1, "truth": x > 0, "x": x},
+    lambda x: ((1 if x > 0 else 2) ** 2, (1 if x > 0 else 2) / 2),
+    lambda x: [math.floor(x) // 2 + math.ceil(x) % 2, 2, 2.0, -3],
     counted,
 ]
 ARRAYS = [
     lambda x: len(x),
     lambda x: x.shape,
-    lambda x: x.size,
-    lambda x: x.ndim,
     lambda x: 1.0,
-    lambda x: 2.0**3,
     lambda x: True,
     lambda x: np.sum(x > 0),
-    lambda x: (x > 0).mean(),
-    lambda x: np.argmax(x),
-    lambda x: np.argsort(x),
     lambda x: np.any(x > 0),
-    lambda x: np.all(x > 0),
     lambda x: x > 0,
-    lambda x: np.isnan(x),
-    lambda x: np.where(x > 0, 1, 0),
-    lambda x: np.where(x > 0, 1.0, 0.0),
     lambda x: np.zeros(3),
-    lambda x: np.eye(2),
-    lambda x: np.arange(len(x)),
-    lambda x: np.count_nonzero(x > 0),
-    lambda x: len(x) / 2,
-    lambda x: (x > 0) * 1,
-    lambda x: (x > 0) + 1,
-    lambda x: (x > 0) + (x > 1),
-    lambda x: (x > 0) * (x > 1),
-    lambda x: (x > 0) * x,
-    lambda x: np.max(x) > 0,
-    lambda x: np.cumsum(x > 0),
-    lambda x: [len(x), x[0]],
-    lambda x: int(np.sum(x > 0)),
-    lambda x: np.array([1, 2]) * (x[0] > 0),
-    lambda x: np.float64(1),
     lambda x: [v * 2 for v in x],
+    lambda x: (x.size, x.ndim, 2.0**3, len(x) / 2, np.eye(2), np.float64(1)),
+    lambda x: ((x > 0).mean(), np.argmax(x), np.argsort(x), np.all(x > 0), np.max(x) > 0),
+    lambda x: [np.isnan(x), np.where(x > 0, 1, 0), np.where(x > 0, 1.0, 0.0), np.arange(len(x))],
+    lambda x: (np.count_nonzero(x > 0), np.cumsum(x > 0), int(np.sum(x > 0))),
+    lambda x: ((x > 0) * 1, (x > 0) + 1, (x > 0) + (x > 1), (x > 0) * (x > 1), (x > 0) * x),
+    lambda x: [len(x), x[0], np.array([1, 2]) * (x[0] > 0)],
     lambda x: (list(x), list(x) + [1.0], 2),  # noqa: RUF005
 ]
-
-
-def kind(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {k: kind(v) for k, v in value.items()}
-    if isinstance(value, (tuple, list)):
-        return type(value), [kind(v) for v in value]
-    if isinstance(value, np.ndarray) and value.shape:
-        return value.dtype.kind, value.shape
-    names = {"b": bool, "i": int, "u": int, "f": float}
-    return names[np.asarray(value).dtype.kind]
-
-
-def same(got: Any, want: Any) -> None:
-    assert kind(got) == kind(want)
-    if isinstance(want, dict):
-        got, want = list(got.values()), list(want.values())
-    pairs = zip(got, want, strict=True) if isinstance(want, (list, tuple)) else [(got, want)]
-    for a, b in pairs:
-        np.testing.assert_allclose(a, b, rtol=1e-15)
 
 
 @pytest.mark.sampled
@@ -125,7 +68,7 @@ def same(got: Any, want: Any) -> None:
 def test_numbers_have_the_kind_of_python(f: Any) -> None:
     s = symgrad(f)
     for x in (1.7, -1.2, 2.5, 2.5):
-        same(s(x), f(x))
+        alike(s(x), f(x), 1e-15, types="kind")
 
 
 @pytest.mark.sampled
@@ -133,7 +76,7 @@ def test_numbers_have_the_kind_of_python(f: Any) -> None:
 def test_functions_of_arrays_have_the_kind_of_numpy(f: Any) -> None:
     s = symgrad(f)
     for x in (np.array([1.7, -0.3, 2.5]), np.array([-1.0, 0.5]), np.array([1.7, -0.3, 2.5])):
-        same(s(x), f(x))
+        alike(s(x), f(x), 1e-15, types="kind")
 
 
 def test_chosen_integers_for_each_element() -> None:
@@ -201,29 +144,21 @@ def test_lists_that_are_computed_as_arrays_nest_as_in_python() -> None:
 THREE = np.array([1.0, 2.0, 3.0])
 WIDENED = [
     lambda x: np.asarray(x, dtype=float) - 1,
-    lambda x: np.array(x, dtype=float) * 2,
-    lambda x: np.asarray(x, np.float64),
     lambda x: x.astype(float) * 2,
-    lambda x: x.astype("float64").sum(),
-    lambda x: np.zeros_like(x, dtype=float) + x,
     lambda x: np.sum(x, dtype=float),
     lambda x: np.zeros(3) + x,
-    lambda x: x * THREE,
-    lambda x: x - np.linspace(0, 1, 3),
-    lambda x: np.eye(3) @ x,
     lambda x: float(x[0]) * 2,
-    lambda x: (x * 2, x.astype(float), {"a": x.sum(), "b": [THREE @ x]}),
     lambda x: [float(v) ** 2 for v in x],
-    lambda x: np.concatenate([x, THREE]),
-    lambda x: np.where(x > 0, x, THREE),
+    lambda x: (np.array(x, dtype=float) * 2, np.asarray(x, np.float64), x.astype("float64").sum()),
+    lambda x: (np.zeros_like(x, dtype=float) + x, x * THREE, x - np.linspace(0, 1, 3)),
+    lambda x: (np.eye(3) @ x, np.concatenate([x, THREE]), np.where(x > 0, x, THREE)),
+    lambda x: (x * 2, x.astype(float), {"a": x.sum(), "b": [THREE @ x]}),
 ]
 NARROW = [
     lambda x: x * 2 + 1,
     lambda x: np.sum(np.sin(x) ** 2),
-    lambda x: np.asarray(x) * math.pi,
-    lambda x: np.zeros_like(x) + x,
-    lambda x: (x @ x, x[0], x.mean()),
-    lambda x: np.where(x > 0, x, 0.0),
+    lambda x: (x @ x, x[0], x.mean(), np.asarray(x) * math.pi),
+    lambda x: (np.zeros_like(x) + x, np.where(x > 0, x, 0.0)),
 ]
 
 
@@ -383,3 +318,203 @@ def test_elements_that_are_passed_one_by_one_are_numbers(f, more):
     step = 1e-6
     near = [(f(v + step, *more) - f(v - step, *more)) / (2 * step) for v in x.tolist()]
     np.testing.assert_allclose(first, near, rtol=1e-8)
+
+
+# --- truth values, alone and in arrays
+X = np.array([1.0, -2.0, 3.0])
+MASK = np.array([True, False, True])
+
+
+def same(f: Callable[..., Any], *args: Any) -> None:
+    alike(symgrad(f)(*args), f(*args), types="kind")
+
+
+def _stored(x: Any, m: Any) -> Any:
+    y = x * 1
+    y[m] = 7.0
+    y[~m] *= x[~m]
+    return y
+
+
+def _summed(x: Any, m: Any) -> Any:
+    total = 0.0
+    for k in range(len(x)):
+        if m[k]:
+            total += x[k]
+    return total
+
+
+MASKED: list[tuple[Callable[..., Any], list[float]]] = [
+    (lambda x, m: np.sum(x[m]), [1, 0, 1]),
+    (lambda x, m: np.sum(x[~m] ** 2), [0, -4, 0]),
+    (lambda x, m: np.sum(np.where(m, x, 0.5)), [1, 0, 1]),
+    (lambda x, m: np.sum(m * x), [1, 0, 1]),
+    (lambda x, m: np.sum(np.where(m & (x > 2), x, 0)), [0, 0, 1]),
+    (lambda x, m: np.any(m) * np.sum(x), [1, 1, 1]),
+    (lambda x, m: np.sum(x + m), [1, 1, 1]),
+    (lambda x, m: np.sum(_stored(x, m)), [0, -4, 0]),
+    (lambda x, m: m.astype(float) @ x, [1, 0, 1]),
+    (_summed, [1, 0, 1]),
+]
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize(("f", "slope"), MASKED)
+def test_masks_as_arguments(f: Callable[..., Any], slope: list[float]) -> None:
+    """An array of truth values selects, and is no array of indices 0 and 1."""
+    same(f, X, MASK)
+    np.testing.assert_allclose(symgrad(f, wrt=["x"]).grad(X, MASK), slope, rtol=1e-14)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda m: m @ m, lambda m: np.tanh((m @ m) * 1.0), lambda m: m + m, lambda m: m + 1, lambda m: m * m,
+        lambda m: np.sum(m), lambda m: m / 2, lambda m: m.mean(), lambda m: np.diff(m), lambda m: ~m,
+        lambda m: np.cumsum(m), lambda m: np.floor(m), lambda m: abs(m), lambda m: np.maximum(m, m[::-1]),
+        lambda m: np.add(m, m), lambda m: np.multiply(m, m), lambda m: m.T,
+    ],
+)  # fmt: skip
+def test_arithmetic_of_masks(f: Callable[..., Any]) -> None:
+    same(f, MASK)
+    same(lambda x: f(x > 0), X)
+
+
+@pytest.mark.slow
+def test_kernels_for_masks_are_not_those_for_numbers() -> None:
+    numbers, integers = np.array([2.0, 0.0, 0.5]), np.array([2, 0, 1])
+    for f in (
+        lambda x, m: m * x + m,
+        lambda x, m: np.sum(m * x + m),
+        lambda x, m: np.cumsum(x * m) + m,
+    ):
+        for order in itertools.permutations([MASK, numbers, integers]):
+            made = symgrad(f)
+            for m in order * 3:
+                np.testing.assert_allclose(made(X, m), f(X, m), rtol=1e-14)
+    for order in itertools.permutations([MASK, numbers, integers]):
+        made = symgrad(lambda x, m: np.sum(np.where(m == 1, x * x, m)), wrt=["x"])
+        for m in order * 3:
+            want = np.where(np.asarray(m, float) == 1, 2 * X, 0)
+            np.testing.assert_allclose(made.grad(X, m), want, rtol=1e-14)
+
+
+def test_counting() -> None:
+    def positive(x: Any) -> Any:
+        n = 0
+        for u in x:
+            n += u > 0
+        return n
+
+    def twice(x: Any) -> Any:
+        n = 1
+        for u in x:
+            n *= 1 + (u > 0)
+        return n, n / 2
+
+    same(positive, X)
+    got = symgrad(twice)(X)
+    assert got == (4, 2.0)
+    assert isinstance(got[0], int)
+    same(lambda x: (x > 0) + (x < 5), 1.0)
+    same(lambda x: 2 ** (x > 0), 1.0)
+    same(lambda x: +(x > 0), 1.0)
+
+
+def test_truth_values_whose_meaning_is_not_known_are_refused() -> None:
+    for f in (lambda x: (x[0] > 0) + (x[1] > 0), lambda x: (x[0] > 0) // (x[2] > 0)):
+        with pytest.raises(SymdiffError, match="two truth values"):
+            symgrad(f)(X)
+    with pytest.raises(SymdiffError, match="'~' of a truth value"):
+        symgrad(lambda x: ~(x > 0))(1.0)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: math.copysign(len(x), -1), lambda x: math.copysign(np.argmax(x), -1.0),
+        lambda x: np.copysign(len(x) * 1.0, -1.0), lambda x: np.copysign(x, len(x)),
+        lambda x: math.fsum(np.argsort(x)), lambda x: math.pow(2, np.argmax(x)), lambda x: math.fabs(len(x)), lambda x: math.fmod(len(x), 2),
+        lambda x: np.linalg.norm(np.searchsorted(np.array([0.0, 2.0]), x), np.inf),
+        lambda x: np.linalg.norm(np.argsort(x), 1), lambda x: [u for u in x if u > 0],
+    ],
+)  # fmt: skip
+def test_functions_of_integers_that_are_floats(f: Callable[..., Any]) -> None:
+    same(f, X)
+
+
+def test_truth_values_of_numpy_and_of_python() -> None:
+    """Their sums and products differ; what may be either is refused, at the line or by the argument."""
+    of_python = symgrad(lambda x: ((x > 0) + (x < 5)) * x)
+    assert of_python(1.0) == 2.0
+    assert of_python.grad(1.0) == 2.0
+    for call in (of_python, of_python.grad):
+        for number in (np.float64(1.0), np.array(1.0)):
+            with pytest.raises(SymdiffError, match="x is a number of NumPy's"):
+                call(number)
+    same(lambda x: (x > 0) * (x < 5), 1.0)
+    same(lambda x: abs(x > 0), 1.0)
+    same(lambda x: (x > 0) * (x < 5) * np.sin(x), np.float64(1.0))
+    for f in (
+        lambda x: ((np.sin(x) > 0) + (x > 0)) * x,
+        lambda x: ((np.abs(0.4) > 0) + (np.sin(0.4) < 1)) * x,
+        lambda x: ((np.float64(0.4) > 0) + (x < 1)) * x,
+        lambda x: (np.any(x > 0) + np.all(x > 0)) * x,
+        lambda x: (np.max([x > 0, x < 0]) + True) * x,
+        lambda x: (np.sin(x) > 0) // True * x,
+    ):
+        with pytest.raises(SymdiffError, match=r"test_kinds.py:\d+.* of two truth values"):
+            symgrad(f)(1.0)
+    for f in (lambda x: (np.sin(x) > 0) * (x > 0), lambda x: abs(np.sin(x) > 0)):
+        with pytest.raises(SymdiffError, match=r"test_kinds.py:\d+.*a product of truth values"):
+            symgrad(f)(1.0)
+    with pytest.raises(SymdiffError, match="on one path"):
+        symgrad(lambda x: True if x > 0 else 2)(1.0)
+
+
+def test_kinds_of_numbers_that_decide() -> None:
+    """Whether a number is Python's or NumPy's is not known; arrays without axes are known."""
+    same(lambda x: isinstance(x, float) * x, 1.5)
+    same(lambda x: isinstance(x, (int, np.floating, float)) * x, np.float64(1.5))
+    same(lambda x: isinstance(x > 1, (bool, np.bool_)) * x, 1.5)
+    same(lambda x: isinstance(np.sin(x), np.ndarray) * x, 1.5)
+    for make in (
+        lambda x: np.where(x > 0, x, 1),
+        lambda x: np.roll(x, 1),
+        lambda x: np.full_like(x, 2.0),
+    ):
+        same(lambda x, make=make: isinstance(make(x), np.ndarray) * x, 1.5)
+        same(lambda x, make=make: isinstance(make(x), float) * x, 1.5)
+        same(lambda x, make=make: isinstance(make(x) * 2, np.ndarray) * x, 1.5)
+    for f in (lambda x: isinstance(x, np.float64) * x, lambda x: isinstance(np.sin(x), np.generic) * x,
+              lambda x: isinstance(x > 0, bool) * x):  # fmt: skip
+        with pytest.raises(SymdiffError, match="one of NumPy's decides"):
+            symgrad(f)(1.5)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: np.zeros(2, bool), lambda: np.zeros((), bool), lambda: np.array(True), lambda: np.zeros_like(True),
+        lambda: np.array([True, False]),
+    ],
+)  # fmt: skip
+def test_what_arrays_of_truth_values_hold(make: Any) -> None:
+    """Numbers are cast when they are stored: 2 is true."""
+
+    def known(x: Any) -> Any:
+        m = make()
+        m[...] = 2
+        return m * x
+
+    def computed(x: Any) -> Any:
+        m = make()
+        m[...] = x - 1.5
+        return m * x
+
+    for x in (1.5, 0.5):
+        same(known, x)
+        same(computed, x)

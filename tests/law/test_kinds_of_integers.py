@@ -11,6 +11,7 @@ import pytest
 
 from symdiff import symgrad
 from symdiff.errors import DomainError, SymdiffError
+from tests.law.alike import alike
 
 
 def rising(x: Any) -> Any:
@@ -49,76 +50,41 @@ def stored(x: Any) -> Any:
 NUMBERS = [
     lambda x: x * x + 1,
     lambda x: x,
-    lambda x: -x,
-    lambda x: +x,
-    lambda x: abs(x - 5),
-    lambda x: x**7,
     lambda x: x**40,
     lambda x: 2**x,
     lambda x: x**x,
-    lambda x: x // 2,
-    lambda x: x % 3,
     lambda x: divmod(x, 2),
-    lambda x: 7 // (x + 5),
     lambda x: x / 2,
     lambda x: x * 1.0,
-    lambda x: x + 0.0,
-    lambda x: x * 2 / 2,
     lambda x: x**-1 if x else x,
     lambda x: x**0.5,
-    lambda x: math.sin(x),
-    lambda x: math.sqrt(x) * x,
     lambda x: max(x, 2),
     lambda x: max(x, 0.5),
-    lambda x: min(x, 2.5, 7),
     lambda x: x if x > 1 else 0,
     lambda x: x if x > 1 else 0.5,
-    lambda x: round(x),
-    lambda x: round(x, 1),
-    lambda x: round(x / 3),
     lambda x: round(x, -1),
-    lambda x: int(x),
-    lambda x: float(x),
     lambda x: bool(x),
-    lambda x: pow(x, 3),
-    lambda x: sum([x, x, 1]),
-    lambda x: math.prod([x, x]),
-    lambda x: math.floor(x / 2),
-    lambda x: math.trunc(x),
-    lambda x: math.fabs(x),
-    lambda x: math.fmod(x, 2),
-    lambda x: math.copysign(x, -1),
-    lambda x: math.pow(x, 2),
     lambda x: x > 1,
-    lambda x: (x > 1) * x,
-    lambda x: (x, x * 0.5, x > 0),
-    lambda x: {"whole": x * x, "real": x / 4},
-    lambda x: [x, [x + 1, 0.5]],
     lambda x: np.array([x, 2 * x]),
-    lambda x: np.array([x, 0.5]),
-    lambda x: np.array([x, 2 * x])[1],
-    lambda x: np.array([[x, 1], [1, x]]).T,
-    lambda x: np.array([x, 1]) @ np.array([2, x]),
-    lambda x: np.sum(np.array([x, 1])),
-    lambda x: np.full(2, x),
-    lambda x: np.abs(x),
-    lambda x: np.sign(x),
-    lambda x: np.square(x),
-    lambda x: np.negative(x),
-    lambda x: np.add(x, 1),
-    lambda x: np.add(x, 1.0),
-    lambda x: np.multiply(x, x),
-    lambda x: np.power(x, 2),
-    lambda x: np.mod(x, 2),
-    lambda x: np.floor_divide(x, 2),
-    lambda x: np.maximum(x, 1),
-    lambda x: np.maximum(x, 1.0),
-    lambda x: np.clip(x, 0, 2),
     lambda x: np.where(x > 1, x, 0),
-    lambda x: np.where(x > 1, x, 0.0),
+    lambda x: np.clip(x, 0, 2),
     lambda x: np.sqrt(x),
-    lambda x: np.floor(x),
-    lambda x: np.heaviside(x, 1),
+    lambda x: np.sign(x),
+    lambda x: np.negative(x),
+    lambda x: (-x, +x),
+    lambda x: (abs(x - 5), x**7, x // 2, x % 3, 7 // (x + 5)),
+    lambda x: [x + 0.0, x * 2 / 2, math.sin(x), math.sqrt(x) * x, min(x, 2.5, 7)],
+    lambda x: (round(x), round(x, 1)),
+    lambda x: math.trunc(x),
+    lambda x: (round(x / 3), int(x), float(x), math.fabs(x)),
+    lambda x: (pow(x, 3), sum([x, x, 1]), math.prod([x, x]), math.floor(x / 2), math.pow(x, 2)),
+    lambda x: {"rest": math.fmod(x, 2), "sign": math.copysign(x, -1), "product": (x > 1) * x},
+    lambda x: (x, x * 0.5, x > 0, [x, [x + 1, 0.5]], {"whole": x * x, "real": x / 4}),
+    lambda x: (np.array([x, 0.5]), np.array([x, 2 * x])[1], np.array([[x, 1], [1, x]]).T),
+    lambda x: (np.array([x, 1]) @ np.array([2, x]), np.sum(np.array([x, 1])), np.full(2, x)),
+    lambda x: (np.abs(x), np.square(x), np.multiply(x, x), np.power(x, 2), np.floor(x)),
+    lambda x: (np.add(x, 1), np.add(x, 1.0), np.maximum(x, 1), np.maximum(x, 1.0)),
+    lambda x: (np.mod(x, 2), np.floor_divide(x, 2), np.where(x > 1, x, 0.0), np.heaviside(x, 1)),
     rising,
     halved,
     chosen,
@@ -156,90 +122,33 @@ def overwritten(x: Any) -> Any:
 ARRAYS = [
     lambda x: x * x + 1,
     lambda x: x,
-    lambda x: x[::-1],
     lambda x: x[0],
-    lambda x: x[0] * x[-1],
     lambda x: x / 2,
     lambda x: x * 0.5,
-    lambda x: x * 1.0,
     lambda x: x // 2,
-    lambda x: x % 2,
-    lambda x: x**2,
-    lambda x: x**0.5,
-    lambda x: -x,
-    lambda x: abs(x),
     lambda x: np.sum(x),
-    lambda x: np.sum(x * x) * 2,
-    lambda x: x.sum() / 2,
-    lambda x: np.prod(x),
-    lambda x: np.max(x) - np.min(x),
     lambda x: np.mean(x),
-    lambda x: np.median(x),
-    lambda x: np.std(x),
-    lambda x: np.cumsum(x),
-    lambda x: np.diff(x),
-    lambda x: np.dot(x, x),
-    lambda x: x @ x,
-    lambda x: np.outer(x, x),
-    lambda x: np.sort(x),
     lambda x: np.argmax(x),
     lambda x: np.where(x > 1, x, 0),
-    lambda x: np.where(x > 1, x, 0.0),
-    lambda x: np.maximum(x, 1),
-    lambda x: np.maximum(x, 1.5),
-    lambda x: np.clip(x, 0, 2),
-    lambda x: np.square(x),
-    lambda x: np.sign(x),
-    lambda x: np.concatenate([x, x]),
-    lambda x: np.concatenate([x, [0.5]]),
-    lambda x: np.stack([x, 2 * x]),
-    lambda x: np.tile(x, 2),
-    lambda x: np.roll(x, 1),
-    lambda x: np.reshape(x, (-1, 1)),
-    lambda x: np.linalg.norm(x),
-    lambda x: np.sqrt(np.sum(x)),
-    lambda x: np.exp(-x),
+    lambda x: np.sort(x),
     lambda x: x.astype(float),
-    lambda x: np.zeros_like(x),
-    lambda x: np.ones(3) * x[0],
     lambda x: [v * 2 for v in x],
-    lambda x: (x, np.sum(x), np.sum(x) / 2),
     lambda x: x > 1,
     lambda x: x if x[0] > 1 else x / 2,
-    lambda x: np.polyval([1, 2, 3], x),
-    lambda x: np.trapezoid(x),
-    lambda x: np.interp(0.5, np.arange(len(x)), x),
-    lambda x: np.convolve(x, [1, 2]),
+    lambda x: (x[::-1], x[0] * x[-1], x * 1.0, x % 2, x**2, x**0.5, -x, abs(x)),
+    lambda x: (x, np.sum(x), np.sum(x) / 2, np.sum(x * x) * 2, x.sum() / 2, np.prod(x)),
+    lambda x: [np.max(x) - np.min(x), np.median(x), np.std(x), np.cumsum(x), np.diff(x)],
+    lambda x: (np.dot(x, x), x @ x, np.outer(x, x), np.linalg.norm(x), np.trapezoid(x)),
+    lambda x: (np.where(x > 1, x, 0.0), np.maximum(x, 1), np.maximum(x, 1.5), np.clip(x, 0, 2)),
+    lambda x: (np.square(x), np.sign(x), np.sqrt(np.sum(x)), np.exp(-x), np.polyval([1, 2, 3], x)),
+    lambda x: (np.concatenate([x, x]), np.concatenate([x, [0.5]]), np.stack([x, 2 * x])),
+    lambda x: [np.tile(x, 2), np.roll(x, 1), np.reshape(x, (-1, 1)), np.zeros_like(x)],
+    lambda x: (np.ones(3) * x[0], np.interp(0.5, np.arange(len(x)), x), np.convolve(x, [1, 2])),
     running,
     smoothed,
     truncated,
     overwritten,
 ]
-
-
-def alike(got: Any, want: Any) -> None:
-    """Integers and truth values of the same types, floats of the same value."""
-    if isinstance(want, dict):
-        assert got.keys() == want.keys()
-        for k, v in want.items():
-            alike(got[k], v)
-        return
-    if isinstance(want, (tuple, list)):
-        assert type(got) is type(want)
-        for a, b in zip(got, want, strict=True):
-            alike(a, b)
-        return
-    if isinstance(want, np.ndarray) and (want.shape or want.dtype.kind != "f"):
-        assert isinstance(got, np.ndarray)
-        assert got.dtype == want.dtype
-    elif np.asarray(want).dtype.kind in "biuO":
-        assert type(got) is type(want)
-    else:
-        assert isinstance(got, float)
-    if np.asarray(want).dtype.kind == "f":
-        np.testing.assert_allclose(got, want, rtol=1e-14, equal_nan=True)
-    else:
-        assert np.array_equal(got, want)
 
 
 @pytest.mark.sampled
@@ -278,14 +187,13 @@ def test_arrays(f: Any) -> None:
 
 
 def test_integers_of_any_size_are_exact() -> None:
-    square, third = symgrad(lambda x: x * x), symgrad(lambda x: x / 3)
+    square = symgrad(lambda x: x * x)
     big = 2**53 + 1
     assert square(big) == big * big
     assert square(10**40) == 10**80
     assert square(np.int64(2**31 + 1)) == (2**31 + 1) ** 2
-    for derived in (third, square.grad):
-        with pytest.raises(SymdiffError, match="2\\*\\*53"):
-            derived(big)
+    with pytest.raises(SymdiffError, match="2\\*\\*53"):
+        square.grad(big)
 
 
 def test_derivatives_at_integers_are_those_of_real_numbers() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from symdiff import Array, symgrad
 from symdiff.errors import SymdiffError
+from tests.law.alike import alike, differences
 
 T = np.array([0.0, 0.5, 1.0])
 K = np.arange(9.0).reshape(3, 3) / 4
@@ -19,31 +20,7 @@ M = np.array([[1.0, 0.5, -2.0], [0.25, 3.0, 1.5], [-1.0, 0.75, 2.5]])
 
 
 def same(got: Any, want: Any) -> None:
-    """Equal in value and shape, and as real, integer or truth value."""
-    if isinstance(want, (tuple, list)):
-        assert type(got) is type(want)
-        assert len(got) == len(want)
-        for g, w in zip(got, want, strict=True):
-            same(g, w)
-        return
-    assert np.shape(got) == np.shape(want)
-    np.testing.assert_allclose(
-        np.asarray(got, float), np.asarray(want, float), rtol=1e-12, atol=1e-14
-    )
-
-
-def numeric(f: Any, x: np.ndarray) -> np.ndarray:
-    """The gradient by central differences, of results of any shape: that shape, then x's."""
-    h = 1e-6
-    columns = []
-    for k in np.ndindex(x.shape):
-        up, down = x.copy(), x.copy()
-        up[k] += h
-        down[k] -= h
-        columns.append((np.asarray(f(up)) - np.asarray(f(down))) / (2 * h))
-    return np.moveaxis(
-        np.array(columns).reshape(x.shape + np.shape(f(x))), range(x.ndim), range(-x.ndim, 0)
-    )
+    alike(got, want, 1e-12, 1e-14, types="any")
 
 
 def check(f: Any, x: np.ndarray) -> None:
@@ -52,7 +29,7 @@ def check(f: Any, x: np.ndarray) -> None:
     want = f(x)
     same(s(x), want)
     same(s(x), want)  # by the compiled entry
-    slopes = numeric(f, x)
+    slopes = differences(f, (x,))
     if np.ndim(want) == 0:
         np.testing.assert_allclose(s.grad(x), slopes, rtol=1e-5, atol=1e-6)
         return

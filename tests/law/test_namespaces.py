@@ -143,17 +143,6 @@ def test_places_along_an_axis_count_from_the_end_and_are_checked() -> None:
         symgrad(lambda x: np.take_along_axis(x, np.array([0, 1]), 1))(M)
 
 
-def test_negative_powers_of_integers_raise_as_in_numpy() -> None:
-    for f, args in (
-        (lambda x, k: np.arange(1, 4) ** k, (3, -1)),
-        (lambda x, k: x**k, (np.array([1, 2]), -1)),
-        (lambda x, k: np.power(x, k), (3, -2)),
-    ):
-        with pytest.raises(ValueError, match="negative integer powers"):
-            symgrad(f)(*args)
-    assert symgrad(lambda x, k: x**k)(4, -1) == 0.25
-
-
 def test_strict_zip_of_arrays() -> None:
     f = symgrad(lambda x, y: sum(a * b for a, b in zip(x, y, strict=True)))
     assert f(V, V) == pytest.approx(V @ V)

@@ -1,16 +1,16 @@
-"""Arrays that are changed under another shape: a view or a copy, as their memory lies; and sizes that
-slices leave."""
+"""Arrays that are changed under another shape or name: a view or a copy, as their memory lies, or refused; and
+sizes that slices leave."""
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from symdiff import SymdiffError, symgrad
+from symdiff import SymdiffError, UnsupportedError, symgrad
+from tests.law.made import made
 
 ROWS = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 
@@ -53,10 +53,6 @@ def test_what_is_known(f: Callable[..., Any]) -> None:
 def test_what_is_known_of_any_memory(f: Callable[..., Any]) -> None:
     x = np.asfortranarray(ROWS)
     np.testing.assert_array_equal(symgrad(f)(x), f(x))
-
-
-def _tridiagonal(x: Any) -> Any:
-    return (np.diag(x) + np.diag(x[1:], 1) + np.diag(x[:-1], -1)) @ x
 
 
 def _through_ravel(x: Any) -> Any:
@@ -115,7 +111,7 @@ def test_what_hangs_on_memory_that_is_not_known_is_refused() -> None:
         lambda x: np.pad(x[1:], 1), lambda x: np.pad(np.diff(x), 1), lambda x: np.diag(x[1:], 1),
         lambda x: np.concatenate([x[1:], np.ones(2)]), lambda x: np.zeros(len(x[1:]) + 2) + np.sum(x),
         lambda x: np.array_equal(x, 0), lambda x: np.array_equal(x, x), lambda x: np.array_equal(x, x[None]),
-        lambda x: np.ediff1d(np.hstack((x, x))), _tridiagonal,
+        lambda x: np.ediff1d(np.hstack((x, x))), lambda x: (np.diag(x) + np.diag(x[1:], 1) + np.diag(x[:-1], -1)) @ x,
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("n", [0, 1, 3])
@@ -363,20 +359,84 @@ ROWS_AND_COLUMNS = [
 @pytest.mark.parametrize("view", ROWS_AND_COLUMNS)
 def test_ravel_of_rows_and_columns(view: str) -> None:
     """A view where the elements are neighbours in memory, a copy elsewhere; both as arguments lie, or refused."""
-    names: dict[str, Any] = {"np": np}
-    text = f"def f(x):\n    y = {view}\n    r = y.ravel()\n    r *= 2\n    return y\n"
-    path = f"<ravel of {view}>"
-    linecache.cache[path] = len(text), None, text.splitlines(keepends=True), path
-    exec(compile(text, path, "exec"), names)
-    f = names["f"]
-    made = symgrad(f, verify=False, accuracy="fast")
+    f = made(f"y = {view}", "r = y.ravel()", "r *= 2", "return y")
+    g = symgrad(f, verify=False, accuracy="fast")
     for shape in ((3, 2), (3, 1), (1, 2), (1, 1), (4, 3)):
         x = np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape)
-        np.testing.assert_array_equal(made(x), f(x.copy()))
+        np.testing.assert_array_equal(g(x), f(x.copy()))
     for given in (np.asfortranarray(ROWS), ROWS[:, ::-1], np.repeat(ROWS, 2, axis=0)[::2]):
         try:
-            found = made(given)
+            found = g(given)
         except SymdiffError as e:
             assert "does not lie row by row" in str(e)
             continue
         np.testing.assert_array_equal(found, f(given.copy(order="K")))
+
+
+# --- what a condition selects, or lies otherwise in memory
+X = np.array([[0.45, -1.3], [-0.2, 0.4], [0.1, -0.8]])
+
+
+def _check(f: Callable[[Any], Any], may_be_refused: bool) -> None:
+    try:
+        found = symgrad(f, verify=False, accuracy="fast")(X.copy())
+    except UnsupportedError as e:
+        assert may_be_refused, e
+        assert "changed" in str(e) or "assigned" in str(e)
+        return
+    for a, b in zip(found, f(X.copy()), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-15)
+
+
+SHOWN = [
+    "a.reshape(-1)", "a.ravel()", "a.T", "a[1:]", "a[0]", "a[::-1]", "np.asarray(a)", "a[None]", "np.split(a, 1)[0]",
+    "np.squeeze(a)", "[r for r in a][0]", "(a,)[0]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("view", SHOWN)
+def test_a_view_of_a_selection_is_changed(view: str) -> None:
+    _check(made("a = x[x[:, 0] > 0]", f"b = {view}", "b[0] = 7.0", "return a, b"), True)
+
+
+@pytest.mark.parametrize("view", SHOWN)
+def test_a_selection_is_changed_that_a_view_shows(view: str) -> None:
+    _check(made("a = x[x[:, 0] > 0]", f"b = {view}", "a *= 3.0", "return a, b"), True)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("read", ["np.mean(a)", "a*2", "np.sum(a.T)", "a.copy()", "len(a)"])
+def test_what_was_only_read_may_be_changed(read: str) -> None:
+    _check(made("a = x[x[:, 0] > 0]", f"b = {read}", "a *= 3.0", "return a, b"), False)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("array", ["np.transpose(x*1.0)", "x*1.0", "(x*1.0)[::2]", "(x*1.0)[:, 0]"])
+def test_contiguous_arrays_are_views_or_copies(array: str) -> None:
+    f = made(f"a = {array}", "b = np.ascontiguousarray(a)", "b[0] = 7.0", "return a, b")
+    _check(f, "::2" in array)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize(
+    "selected", ["t[t[:, 0]]", "t[t]", "t[:, 0][t[:, 0]]", "t[[0, 1]]", "t[1:]"]
+)
+def test_selected_truth_values_are_numpys(selected: str) -> None:
+    f = made("t = x < x + 1", f"s = {selected}", "return s + s, True*s, s*s")
+    _check(f, False)
+    assert all(a.dtype == bool for a in symgrad(f)(X))
+
+
+@pytest.mark.slow
+def test_truth_values_in_functions_of_arrays() -> None:
+    f = made(
+        "t = x[:, 0] > 0", "return np.diag(t), np.median(t), np.interp(x[:, 1], [0.0, 1.0], t[:2])"
+    )
+    _check(f, False)
+    assert symgrad(f)(X)[0].dtype == bool
+
+
+def test_functions_of_one_element_give_floats() -> None:
+    f = made("return np.trapezoid(x[0, :1]), np.linalg.norm(int(x[1, 1]) + 2)")
+    _check(f, False)
+    assert all(isinstance(v, float) for v in symgrad(f)(X))

@@ -70,10 +70,6 @@ def of_data(p: Point) -> Any:
     return 0.0 if p.x == 0 and p.y == 0 else p.x + 2 * p.y
 
 
-def of_dict(p: Any) -> Any:
-    return 0.0 if p["x"] == 0 and p["y"] == 0 else p["x"] + 2 * p["y"]
-
-
 def of_all(p: Any) -> Any:
     return 0.0 if np.all(p == 0) else p[0] + 2 * p[1]
 
@@ -114,7 +110,11 @@ EARLY: list[Case] = [
     (lambda x, y: 0.0 if abs(x) + abs(y) == 0 else x + 2 * y, (0.0, 0.0), (1, 2)),
     (lambda x, y: 0.0 if x * x + y * y == 0 else x + 2 * y, (0.0, 0.0), (1, 2)),
     (of_data, (Point(0.0, 0.0),), (1, 2)),
-    (of_dict, ({"x": 0.0, "y": 0.0},), (1, 2)),
+    (
+        lambda p: 0.0 if p["x"] == 0 and p["y"] == 0 else p["x"] + 2 * p["y"],
+        ({"x": 0.0, "y": 0.0},),
+        (1, 2),
+    ),
     *((f, (ZERO2,), (1, 2)) for f in (of_all, of_any, of_norm, of_tiny_norm, in_a_loop, by_mask)),
 ]
 
@@ -210,8 +210,6 @@ UNTAKEN: list[Case] = [
 
 
 # ------------------------------------------------------------- kinks of which one is inside another
-def chain(x: Any) -> Any:
-    return max(abs(x), 2 * abs(x) - 1.0)
 
 
 CHAINS: list[Case] = [
@@ -224,7 +222,7 @@ CHAINS: list[Case] = [
     (lambda p: np.min(np.abs(p)), (ZERO2,), (0, 0)),
     (lambda p: np.max(np.abs(p)), (ZERO2,), (0, 0)),
     (lambda x: abs(abs(x) - 1.0), (1.0,), (0,)),
-    (chain, (1.0,), (1.5,)),
+    (lambda x: max(abs(x), 2 * abs(x) - 1.0), (1.0,), (1.5,)),
     (lambda x, y: abs(x) * abs(y), (0.0, 0.0), (0, 0)),
     (lambda x, y: max(x, 0.0) - max(y, 0.0) + abs(x - y), (0.0, 0.0), (0.5, -0.5)),
     (lambda x, y: math.hypot(max(x, 0), max(y, 0)), (0.0, 0.0), (0.5, 0.5)),

@@ -1,8 +1,7 @@
 """Derivatives where a formula is singular or has a kink: those that exist are there, those
 that do not exist are not invented.
 
-The truths were derived by hand, from one-sided limits of difference quotients.
-"""
+The truths were derived by hand, from one-sided limits of difference quotients."""
 
 from __future__ import annotations
 
@@ -15,6 +14,9 @@ import pytest
 import scipy.special
 
 from symdiff import symgrad
+from symdiff.ir import NAN, apply, const, lt, var
+from symdiff.ir.functions import MAXIMUM
+from symdiff.passes.analysis.flat_regions import flat
 
 inf = math.inf
 
@@ -131,7 +133,9 @@ def test_a_form_that_is_not_positive_has_the_slopes_of_its_axes() -> None:
     f = symgrad(lambda x, y, w: math.sqrt(x * x + w * y * y))
     by_x, by_y, _ = f.grad(0.0, 0.0, -1.0)
     assert by_x == 0.0 and math.isnan(by_y)
-    assert f.grad(0.0, 1.0, 0.0)[2] == inf
+    assert f.grad(0.0, 1.0, 0.0)[2] == f.grad(1.0, 1.0, -1.0)[0] == inf
+    assert math.isnan(f.grad(0.0, 0.0, -2.0)[1])
+    assert math.isnan(symgrad(lambda x, y: math.sqrt(x**2 - y**2)).grad(0.0, 0.0)[1])
 
 
 @pytest.mark.slow
@@ -241,14 +245,6 @@ def test_a_distance_with_factors_has_a_kink_where_it_vanishes() -> None:
     assert near == pytest.approx((-1.0, 0.0, 1.0, 0.0), abs=1e-9)
 
 
-def test_sums_with_negative_terms_have_no_kink_that_could_be_filled() -> None:
-    slope = symgrad(lambda x, y, c: math.sqrt(x**2 + c * y**2)).grad
-    assert slope(0.0, 0.0, 2.0)[:2] == (0.0, 0.0)
-    assert math.isnan(slope(0.0, 0.0, -2.0)[1])
-    assert slope(1.0, 1.0, -1.0)[0] == math.inf
-    assert math.isnan(symgrad(lambda x, y: math.sqrt(x**2 - y**2)).grad(0.0, 0.0)[1])
-
-
 def _third(square: Any) -> Any:
     """(t - sin(t))/t**3."""
     t = np.sqrt(square)
@@ -269,3 +265,70 @@ def test_coefficients_beside_branches_over_arrays_are_completed() -> None:
     v = np.array([0.4, -0.5, 0.6])
     assert np.array_equal(symgrad(moved, wrt=["w"]).jacobian(np.zeros(3), v), np.zeros((3, 3)))
     np.testing.assert_allclose(symgrad(bent).jacobian(np.zeros(2)), -np.eye(2) / 6, rtol=1e-15)
+
+
+# --- quotients whose two sides are zero throughout a region
+X = np.array([-1.5, 0.25, 2.0])
+
+THROUGHOUT = [
+    lambda x: np.maximum(x, 0) / np.maximum(x, 0),
+    lambda x: np.maximum(x, 0) ** 2 / np.maximum(x, 0),
+    lambda x: np.sin(np.maximum(x, 0)) / np.maximum(x, 0),
+    lambda x: (np.exp(np.maximum(x, 0)) - 1) / np.maximum(x, 0),
+    lambda x: np.log(1 + np.maximum(x, 0)) / np.maximum(x, 0),
+    lambda x: np.maximum(x, 0) * (1 / np.maximum(x, 0)),
+    lambda x: 0 * x / np.minimum(np.minimum(x, 0), 0),
+    lambda x: np.where(x > 0, x, 0.0) / np.where(x > 0, x, 0.0),
+    lambda x: x * (x > 0) / (x > 0),
+    lambda x: (x + np.abs(x)) / (x + np.abs(x)),
+    lambda x: (x * x - x * np.abs(x)) / (x - np.abs(x)),
+    lambda x: np.floor(x) / np.floor(x),
+    lambda x: (x - x % 1) / (x - x % 1),
+    lambda x: np.trunc(x) / np.trunc(x),
+    lambda x: np.heaviside(x, 0.0) / np.heaviside(x, 0.0),
+    lambda x: np.where(x > -2, np.maximum(x, 0) / np.maximum(x, 0), x),
+    lambda x: np.sqrt(np.maximum(x, 0)) / np.maximum(x, 0),
+]  # fmt: skip
+
+
+@pytest.mark.sampled
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("f", THROUGHOUT)
+def test_nan_where_both_are_zero_throughout(f: Callable[[Any], Any]) -> None:
+    expected = f(X)
+    assert np.isnan(expected).any()
+    np.testing.assert_allclose(symgrad(f)(X), expected, rtol=1e-14)
+    if f is not THROUGHOUT[-2]:
+        total = symgrad(lambda x: np.sum(f(x)))
+        np.testing.assert_allclose(total(X[1:]), np.sum(f(X[1:])), rtol=1e-14)
+        assert np.isnan(total(X)) == np.isnan(np.sum(expected))
+
+
+@pytest.mark.sampled
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    ("f", "expected"),
+    [
+        (lambda x: np.sin(x) / x, 1.0),
+        (lambda x: np.abs(x) ** 3 / np.abs(x), 0.0),
+        (lambda x: np.sin(np.maximum(x, -1)) / np.maximum(x, -1), 1.0),
+        (lambda x: np.where(x > -1, x, 7.0) / np.where(x > -1, x, 7.0), 1.0),
+        (lambda x: (0.0 if x in (0, 1) else x) / (0.0 if x in (0, 1) else x), 1.0),
+        (lambda x: np.exp(-1 / np.maximum(1 - (1 + x) ** 2, 0)), 0.0),
+        (lambda x: 1 / np.maximum(x, 0), np.inf),
+        (lambda x: np.where(x > 0, np.maximum(x, 0) / np.maximum(x, 0), 5.0), 5.0),
+    ],
+)
+def test_limits_at_points_and_poles_stay(f: Callable[[Any], Any], expected: float) -> None:
+    assert symgrad(f)(0.0) == expected
+
+
+def test_flat_regions() -> None:
+    x, y = var("x"), var("y")
+    assert flat(MAXIMUM_OF_X * y) is lt(x, 0)
+    assert flat(MAXIMUM_OF_X + y).value is False
+    assert flat(x * y).value is False
+    assert flat(NAN).value is False
+
+
+MAXIMUM_OF_X = apply(MAXIMUM, var("x"), const(0))

@@ -108,11 +108,18 @@ def _extreme(
                 raise
             some = ir.lt(ir.ZERO, rows.count)
             return t.either(Cond(some), lambda: _extreme_of(t, values, op), lambda: default)
-        if not isinstance(items, Masked) and not items and default is not missing:
+        if isinstance(items, Masked):
+            if key is not None:
+                raise Refused("max() or min() with a key of elements that a condition selects")
+            found = default is missing or arrays.some(items.present)
+            if isinstance(found, bool):
+                return arrays.extreme(pick, items) if found else default
+            return t.either(found, lambda: arrays.extreme(pick, items), lambda: default)
+        if not items and default is not missing:
             return default
         if key is not None:
             return _best(t, sign, items, [call_back(t, key, v) for v in items])
-        if not isinstance(items, Masked) and any(map(_is_array, items)):
+        if any(map(_is_array, items)):
             t.took_single |= all(is_single(v) or is_number(v) for v in items)
             if all(map(is_single, items)) and len({len(v.shape) for v in items}) == 1:
                 return functools.reduce(lambda a, b: symbolic.elementwise(t, pick, a, b), items)
@@ -122,7 +129,7 @@ def _extreme(
                 "use np.maximum or np.minimum, or np.max or np.min",
                 truth=True,
             )
-        if not isinstance(items, Masked) and not all(map(is_number, items)):
+        if not all(map(is_number, items)):
             return _best(t, sign, items, items)
         return arrays.extreme(pick, items)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,21 +11,7 @@ from symdiff.errors import UnsupportedError
 from symdiff.frontend import capture
 from tests.frontend.tracing import agrees_on_sizes
 
-FOLLOWED: list[Any] = []
-REFUSED: list[Any] = []
 
-
-def into(cases: list[Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A function of two vectors."""
-
-    def register(fun: Callable[..., Any]) -> Callable[..., Any]:
-        cases.append(pytest.param(fun, id=fun.__name__))
-        return fun
-
-    return register
-
-
-@into(FOLLOWED)
 def swapped_buffers(x, y):
     now, new = x, np.empty_like(x)
     for _ in range(3):
@@ -36,7 +21,6 @@ def swapped_buffers(x, y):
     return now.sum()
 
 
-@into(FOLLOWED)
 def replaced_in_every_iteration(x, y):
     now = x
     for v in y:
@@ -45,7 +29,6 @@ def replaced_in_every_iteration(x, y):
     return now @ x
 
 
-@into(FOLLOWED)
 def copied_before(x, y):
     start, now = x.copy(), x
     other = y
@@ -55,7 +38,6 @@ def copied_before(x, y):
     return now @ start + other.sum()
 
 
-@into(FOLLOWED)
 def changed_under_one_name(x, y):
     now = y * 2.0
     same = now
@@ -64,7 +46,6 @@ def changed_under_one_name(x, y):
     return same @ x
 
 
-@into(REFUSED)
 def view_of_what_changes(x, y):
     v = y * 1.0
     u = v[::-1]
@@ -74,7 +55,6 @@ def view_of_what_changes(x, y):
     return u @ x
 
 
-@into(REFUSED)
 def swapped_and_changed_then(x, y):
     w = np.ones(len(x))
     v, u = w, x * 1.0
@@ -84,7 +64,6 @@ def swapped_and_changed_then(x, y):
     return u @ x + v.sum()
 
 
-@into(REFUSED)
 def swapped_and_changed(x, y):
     v, u = y * 1.0, x * 1.0
     w = v
@@ -94,7 +73,6 @@ def swapped_and_changed(x, y):
     return v @ x
 
 
-@into(REFUSED)
 def read_in_the_loop(x, y):
     v, u = y * 1.0, x * 1.0
     w, s = v, 0.0
@@ -105,7 +83,6 @@ def read_in_the_loop(x, y):
     return s
 
 
-@into(FOLLOWED)
 def two_names_for_one(x, y):
     u = x * 1.0
     w = u
@@ -115,7 +92,6 @@ def two_names_for_one(x, y):
     return w @ x
 
 
-@into(REFUSED)
 def changed_through_the_first_name(x, y):
     v, u = y * 1.0, x * 1.0
     w = v
@@ -123,6 +99,22 @@ def changed_through_the_first_name(x, y):
         u, w = w, u
     v[:] = 0.0
     return w @ x
+
+
+FOLLOWED = [
+    swapped_buffers,
+    replaced_in_every_iteration,
+    copied_before,
+    changed_under_one_name,
+    two_names_for_one,
+]
+REFUSED = [
+    view_of_what_changes,
+    swapped_and_changed_then,
+    swapped_and_changed,
+    read_in_the_loop,
+    changed_through_the_first_name,
+]
 
 
 @pytest.mark.sampled

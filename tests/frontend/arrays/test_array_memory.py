@@ -2,50 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.frontend.tracing import agrees_on_sizes
-
-CASES: list[Any] = []
-
-
-def case(**shapes: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A function and the axes of its arguments."""
-
-    def register(fun: Callable[..., Any]) -> Callable[..., Any]:
-        CASES.append(pytest.param(fun, shapes, id=fun.__name__))
-        return fun
-
-    return register
+from tests.frontend.refused import program
+from tests.frontend.tracing import agrees_on_sizes, cases
 
 
-@case(x="n")
-def view_of_formula(x):
-    y = 2 * x
-    v = y[1:]
-    v[0] = 5
-    return y
-
-
-@case(x="n")
-def reshape_is_view(x):
-    y = x.reshape(-1)
-    y[0] = 9
-    return x
-
-
-@case(x="n")
-def array_in_list(x):
-    rows = [x, x * 2]
-    rows[1][0] = 7
-    return rows[1] + rows[0]
-
-
-@case(x="n")
 def helper_changes_argument(x):
     def change(z):
         z[0] = 100
@@ -55,7 +20,6 @@ def helper_changes_argument(x):
     return x
 
 
-@case(x="n")
 def helper_rebinds(x):
     def change(z):
         z += 1
@@ -66,7 +30,6 @@ def helper_rebinds(x):
     return x - w
 
 
-@case(x="n")
 def best_so_far(x):
     best = x.copy()
     for _ in range(40):
@@ -76,7 +39,6 @@ def best_so_far(x):
     return best + x
 
 
-@case(x="n", c="")
 def return_in_branch(x, c):
     y = np.zeros(len(x))
     if c > 0:
@@ -87,27 +49,6 @@ def return_in_branch(x, c):
     return y
 
 
-@case(x="n")
-def masked_sign(x):
-    m = x > 0
-    x[m] = -x[m]
-    return x[m].sum() + np.sum(x)
-
-
-@case(x="n m")
-def rows_by_condition(x):
-    x[x.sum(axis=1) > 0] = 0
-    return x
-
-
-@case(x="n")
-def gather_is_copy(x):
-    y = x[[0, 1, 0]]
-    y[0] = 100
-    return x.sum() + y.sum()
-
-
-@case(x="n")
 def arrays_in_dict(x):
     d = {"a": x, "b": x * 1}
     d["b"] += d["a"]
@@ -115,7 +56,6 @@ def arrays_in_dict(x):
     return x + d["b"]
 
 
-@case(x="n")
 def rows_assigned_together(x):
     y = np.zeros((2, len(x)))
     y[0], y[1] = x, x**2
@@ -123,7 +63,6 @@ def rows_assigned_together(x):
     return y
 
 
-@case(x="n")
 def broadcast_store(x):
     y = np.zeros((len(x), 2))
     y[:] = x[:, None]
@@ -132,69 +71,12 @@ def broadcast_store(x):
     return y
 
 
-@case(x="n")
-def store_at_argmax(x):
-    i = np.argmax(x)
-    x[i] = 0
-    return x
-
-
-@case(x="n")
-def guarded_log(x):
-    return np.where(x > 0, np.log(x), 0).sum() + np.sum(np.log(x[x > 0]))
-
-
-@case(x="n")
-def reversed_view(x):
-    y = x[::-1]
-    y[0] = 5
-    return x
-
-
-@case(x="n")
-def swapped_slices(x):
-    x[:-1], x[1:] = x[1:], x[:-1]
-    return x
-
-
-@case(x="n")
-def swapped_elements(x):
-    tmp = x[0]
-    x[0] = x[1]
-    x[1] = tmp
-    return x
-
-
-@case(x="n m")
-def swapped_rows_alias(x):
-    tmp = x[0]
-    x[0] = x[1]
-    x[1] = tmp
-    return x
-
-
-@case(x="n m")
-def swapped_rows_gather(x):
-    x[[0, 1]] = x[[1, 0]]
-    return x
-
-
-@case(x="n")
 def asarray_then_sum(x):
     x = np.asarray(x, dtype=float)
     x = np.atleast_1d(x)
     return np.sum(x, dtype=float)
 
 
-@case(x="n")
-def tuple_of_arrays(x):
-    t0 = (x, x + 1)
-    u, v = t0
-    u[0] = 3
-    return u + v + x
-
-
-@case(x="n")
 def dict_of_array_rebound(x):
     state = {"w": np.ones(len(x))}
     for _ in range(len(x)):
@@ -202,7 +84,6 @@ def dict_of_array_rebound(x):
     return state["w"]
 
 
-@case(x="n")
 def dict_of_array_changed(x):
     state = {"w": np.ones(len(x))}
     for i in range(len(x)):
@@ -210,7 +91,6 @@ def dict_of_array_changed(x):
     return state["w"]
 
 
-@case(x="n")
 def list_of_arrays_swapped(x):
     A = [np.zeros(len(x)), np.ones(len(x))]
     for _ in range(len(x)):
@@ -218,7 +98,6 @@ def list_of_arrays_swapped(x):
     return A[0] - 3 * A[1]
 
 
-@case(x="n")
 def list_by_unknown_index(x):
     A = [np.zeros(len(x)), np.ones(len(x))]
     for i in range(len(x)):
@@ -226,7 +105,6 @@ def list_by_unknown_index(x):
     return A[0] - 3 * A[1]
 
 
-@case(x="n")
 def matrix_written(x):
     n = len(x)
     M = np.zeros((n, n))
@@ -236,21 +114,6 @@ def matrix_written(x):
     return M
 
 
-@case(x="n m")
-def masks_of_views(x):
-    y = x.copy()
-    y[y < 0] = 0
-    y[:, 0][y[:, 0] > 1] = 1
-    return y
-
-
-@case(x="n m")
-def diagonal_filled(x):
-    np.fill_diagonal(x, 0)
-    return x
-
-
-@case(x="n m")
 def rows_changed_in_loop(x):
     for row in x:
         row += 1
@@ -258,7 +121,6 @@ def rows_changed_in_loop(x):
     return x
 
 
-@case(x="n m")
 def row_views_changed(x):
     for i in range(len(x)):
         r = x[i]
@@ -266,41 +128,6 @@ def row_views_changed(x):
     return x
 
 
-@case(x="n", y="n")
-def parameters_swapped(x, y):
-    x, y = y, x
-    x[0] = 1
-    return x - y
-
-
-@case(x="n")
-def smoothing(x):
-    x[1:-1] = 0.5 * (x[:-2] + x[2:])
-    return x
-
-
-@case(x="n m")
-def column_is_view(x):
-    v = x[:, 0]
-    x[0, 0] = 10
-    return v.sum()
-
-
-@case(x="n m")
-def sum_is_copy(x):
-    v = x[0] + 0
-    x[0, 0] = 10
-    return v.sum() - x[0].sum()
-
-
-@case(x="n")
-def astype_is_copy(x):
-    y = x.astype(np.float64)
-    y[0] = 2
-    return y.sum() - x.sum()
-
-
-@case(x="n")
 def array_and_asarray(x):
     a = np.array(x)
     b = np.asarray(x)
@@ -309,7 +136,6 @@ def array_and_asarray(x):
     return a - x + b
 
 
-@case(x="n", c="")
 def choice_in_loop(x, c):
     y = x if c > 0 else x.copy()
     for i in range(len(x)):
@@ -317,7 +143,6 @@ def choice_in_loop(x, c):
     return x + y
 
 
-@case(x="n")
 def closure_sees_changes(x):
     y = x * 2
 
@@ -329,15 +154,6 @@ def closure_sees_changes(x):
     return a + g()
 
 
-@case(x="n")
-def strided_view_changed(x):
-    y = x[::-2]
-    y[::2] = 5
-    y[1:] += 1
-    return x
-
-
-@case(x="n")
 def two_rows_in_turn(x):
     u = np.zeros((2, len(x)))
     for _ in range(40):
@@ -346,7 +162,6 @@ def two_rows_in_turn(x):
     return u
 
 
-@case(x="n")
 def buffers_in_turn(x):
     cur, new = x.copy(), np.zeros_like(x)
     for _ in range(40):
@@ -356,7 +171,6 @@ def buffers_in_turn(x):
     return cur - new
 
 
-@case(x="n")
 def choice_of_views(x):
     if x[0] > x[-1]:
         x[0], x[-1] = x[-1], x[0]
@@ -367,14 +181,6 @@ def choice_of_views(x):
     return x
 
 
-@case(x="n")
-def mask_of_slice(x):
-    y = x.copy()
-    y[1:][y[1:] > 0] = 0
-    return y
-
-
-@case(x="n")
 def joins_are_copies(x):
     y = np.concatenate([x, x])
     y[0] = 5
@@ -383,33 +189,53 @@ def joins_are_copies(x):
     return x.sum() + y.sum() + z.sum()
 
 
-@case(x="n")
-def where_is_copy(x):
-    w = np.where(x > 0, x, 0)
-    w += 1
-    v = x.T
-    v[0] = 2
-    return w + x
-
-
-@case(x="n")
-def unary_is_copy(x):
-    y = +x
-    y[0] = 3
-    z = abs(x)
-    z[0] = 1
-    return x + y * z
-
-
-@case(x="n")
-def broadcast_copy(x):
-    y = np.broadcast_to(x, (2, len(x))).copy()
-    y[0] = 1
-    return y
+CASES = {
+    "x: n": [
+        helper_changes_argument, helper_rebinds, best_so_far, arrays_in_dict, rows_assigned_together, broadcast_store,
+        asarray_then_sum, dict_of_array_rebound, dict_of_array_changed, list_of_arrays_swapped, list_by_unknown_index,
+        matrix_written, array_and_asarray, closure_sees_changes, two_rows_in_turn, buffers_in_turn, choice_of_views,
+        joins_are_copies,
+    ],
+    "x: n, c:": [return_in_branch, choice_in_loop],
+    "x: n m": [rows_changed_in_loop, row_views_changed],
+}  # fmt: skip
+SHORT = {
+    "x: n": {
+        "guarded_log": lambda x: np.where(x > 0, np.log(x), 0).sum() + np.sum(np.log(x[x > 0])),
+        "reshape_is_view": program("x", "y = x.reshape(-1)", "y[0] = 9", "return x"),
+        "array_in_list": program("x", "rows = [x, x * 2]", "rows[1][0] = 7", "return rows[1] + rows[0]"),
+        "masked_sign": program("x", "m = x > 0", "x[m] = -x[m]", "return x[m].sum() + np.sum(x)"),
+        "gather_is_copy": program("x", "y = x[[0, 1, 0]]", "y[0] = 100", "return x.sum() + y.sum()"),
+        "store_at_argmax": program("x", "i = np.argmax(x)", "x[i] = 0", "return x"),
+        "reversed_view": program("x", "y = x[::-1]", "y[0] = 5", "return x"),
+        "swapped_slices": program("x", "x[:-1], x[1:] = x[1:], x[:-1]", "return x"),
+        "swapped_rows_alias": program("x", "tmp = x[0]", "x[0] = x[1]", "x[1] = tmp", "return x"),
+        "tuple_of_arrays": program("x", "t0 = (x, x + 1)", "u, v = t0", "u[0] = 3", "return u + v + x"),
+        "smoothing": program("x", "x[1:-1] = 0.5 * (x[:-2] + x[2:])", "return x"),
+        "astype_is_copy": program("x", "y = x.astype(np.float64)", "y[0] = 2", "return y.sum() - x.sum()"),
+        "strided_view_changed": program("x", "y = x[::-2]", "y[::2] = 5", "y[1:] += 1", "return x"),
+        "mask_of_slice": program("x", "y = x.copy()", "y[1:][y[1:] > 0] = 0", "return y"),
+        "where_is_copy": program("x", "w = np.where(x > 0, x, 0)", "w += 1", "v = x.T", "v[0] = 2", "return w + x"),
+        "unary_is_copy": program("x", "y = +x", "y[0] = 3", "z = abs(x)", "z[0] = 1", "return x + y * z"),
+        "broadcast_copy": program("x", "y = np.broadcast_to(x, (2, len(x))).copy()", "y[0] = 1", "return y"),
+    },
+    "x: n m": {
+        "rows_by_condition": program("x", "x[x.sum(axis=1) > 0] = 0", "return x"),
+        "swapped_rows_alias": program("x", "tmp = x[0]", "x[0] = x[1]", "x[1] = tmp", "return x"),
+        "swapped_rows_gather": program("x", "x[[0, 1]] = x[[1, 0]]", "return x"),
+        "masks_of_views": program("x", "y = x.copy()", "y[y < 0] = 0", "y[:, 0][y[:, 0] > 1] = 1", "return y"),
+        "diagonal_filled": program("x", "np.fill_diagonal(x, 0)", "return x"),
+        "column_is_view": program("x", "v = x[:, 0]", "x[0, 0] = 10", "return v.sum()"),
+        "sum_is_copy": program("x", "v = x[0] + 0", "x[0, 0] = 10", "return v.sum() - x[0].sum()"),
+    },
+    "x: n, y: n": {
+        "parameters_swapped": program("x, y", "x, y = y, x", "x[0] = 1", "return x - y"),
+    },
+}  # fmt: skip
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize(("fun", "shapes"), CASES)
+@pytest.mark.parametrize(("fun", "shapes"), cases(CASES, SHORT))
 def test_as_python(fun: Any, shapes: Any) -> None:
     agrees_on_sizes(fun, shapes)
 

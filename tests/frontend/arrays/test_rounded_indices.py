@@ -35,18 +35,6 @@ def clipped(y: Any, t: Any) -> Any:
     return y[i] + (t - i) * (y[i + 1] - y[i])
 
 
-def nearest(y: Any, t: Any) -> Any:
-    return y[round(t)] * t
-
-
-def by_quotient(y: Any, t: Any) -> Any:
-    return y[int(t // 0.5)] * t**2
-
-
-def from_the_end(y: Any, t: Any) -> Any:
-    return y[-1 - int(t)] * t
-
-
 def of_a_captured_table(y: Any, t: Any) -> Any:
     i = int(t)
     return ((1 - t + i) * Y[i] + (t - i) * Y[i + 1]) * y[0]
@@ -73,28 +61,27 @@ def stored(y: Any, t: Any) -> Any:
     return np.sum(z * y)
 
 
-def of_values(y: Any, t: Any) -> Any:
-    return y[int(abs(y[0] * t))] * t
+ALL = [
+    by_int, by_floor, by_numpy, clipped, of_a_captured_table, bilinear, in_a_loop, stored, lambda y, t: y[round(t)] * t,
+    lambda y, t: y[int(t // 0.5)] * t**2, lambda y, t: y[-1 - int(t)] * t, lambda y, t: y[int(abs(y[0] * t))] * t,
+]  # fmt: skip
 
 
-ALL = [by_int, by_floor, by_numpy, clipped, nearest, by_quotient, from_the_end, of_a_captured_table, bilinear, in_a_loop, stored, of_values]  # fmt: skip
-
-
-def difference(f: Callable[..., Any], t: float) -> float:
+def compare(g: Any, f: Callable[..., Any], y: Any) -> None:
     """All are polynomials of second degree in t here, beside 2.3."""
-    return float(f(Y, t + 2**-6) - f(Y, t - 2**-6)) * 2**5
+    for t in (2.3, 1.7):
+        assert g(y, t) == pytest.approx(f(y, t), rel=1e-14)
+    by_y, by_t = g.grad(y, 2.3)
+    slope = float(f(y, 2.3 + 2**-6) - f(y, 2.3 - 2**-6)) * 2**5
+    assert by_t == pytest.approx(slope, rel=1e-9)
+    step = np.cos(np.arange(8.0)) * 2**-20
+    assert by_y @ step == pytest.approx((f(y + step, 2.3) - f(y - step, 2.3)) / 2, rel=1e-5)
 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("f", ALL)
 def test_values_and_derivatives(f: Any) -> None:
-    g = symgrad(f)
-    for t in (2.3, 1.7):
-        assert g(Y, t) == pytest.approx(f(Y, t), rel=1e-14)
-    by_y, by_t = g.grad(Y, 2.3)
-    assert by_t == pytest.approx(difference(f, 2.3), rel=1e-9)
-    step = np.cos(np.arange(8.0)) * 2**-20
-    assert by_y @ step == pytest.approx((f(Y + step, 2.3) - f(Y - step, 2.3)) / 2, rel=1e-5)
+    compare(symgrad(f), f, Y)
 
 
 @pytest.mark.sampled
@@ -118,12 +105,6 @@ def test_of_a_vector_of_one_element() -> None:
 
 
 # ------------------------------------------------------------------ sizes, ends, arrays of them
-def rows_after(y: Any, t: Any) -> Any:
-    return (
-        np.sum(y[int(t) :] ** 2) * t + np.sum(y[: int(-t)]) + y[int(t) : int(t) + 3][::2] @ [1.0, t]
-    )
-
-
 def counted(y: Any, t: Any) -> Any:
     s = 0.0
     for k in range(int(t) + 2):
@@ -159,20 +140,16 @@ def chosen_by_a_branch(y: Any, t: Any) -> Any:
     return np.sum(y[n:]) * t
 
 
-MORE = [rows_after, counted, of_a_list, of_a_size, stored_after, chosen_by_a_branch]
+MORE = [
+    lambda y, t: np.sum(y[int(t) :] ** 2) * t + np.sum(y[: int(-t)]) + y[int(t) : int(t) + 3][::2] @ [1.0, t],
+    counted, of_a_list, of_a_size, stored_after, chosen_by_a_branch,
+]  # fmt: skip
 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("f", MORE)
 def test_sizes_and_ends(f: Any) -> None:
-    g, y = symgrad(f, accuracy="fast"), Y + 0.3
-    for t in (2.3, 1.7):
-        assert g(y, t) == pytest.approx(f(y, t), rel=1e-14)
-    by_y, by_t = g.grad(y, 2.3)
-    slope = float(f(y, 2.3 + 2**-6) - f(y, 2.3 - 2**-6)) * 2**5
-    assert by_t == pytest.approx(slope, rel=1e-9)
-    step = np.cos(np.arange(8.0)) * 2**-20
-    assert by_y @ step == pytest.approx((f(y + step, 2.3) - f(y - step, 2.3)) / 2, rel=1e-5)
+    compare(symgrad(f, accuracy="fast"), f, Y + 0.3)
 
 
 TIMES = np.array([1.4, 2.6, 0.2, -0.7])

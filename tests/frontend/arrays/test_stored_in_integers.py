@@ -10,25 +10,20 @@ import pytest
 
 from symdiff import symgrad
 from symdiff.errors import SymdiffError
+from tests.frontend.refused import program
 
 Function = Callable[..., Any]
 K = np.array([5, 2, 7])
 
 
-def zeros_like(k, a):
-    w = np.zeros_like(k)
-    w[0] = a
-    return np.sum(w) * 0.5
+zeros_like = program("zeros_like(k, a)", "w = np.zeros_like(k)", "w[0] = a", "return np.sum(w) * 0.5")  # fmt: skip
 
 
 def full_like(k, a):
     return np.full_like(k, a) * 0.5
 
 
-def dtype_of(k, a):
-    w = np.zeros((len(k), 2), k.dtype)
-    w[:, 1] = a * k
-    return w * 0.5
+dtype_of = program("dtype_of(k, a)", "w = np.zeros((len(k), 2), k.dtype)", "w[:, 1] = a * k", "return w * 0.5")  # fmt: skip
 
 
 def empty_like(k, a):
@@ -38,22 +33,9 @@ def empty_like(k, a):
     return w * 0.5
 
 
-def of_elements(k, a):
-    w = np.array([k[0], k[1]])
-    w[1] = a
-    return w * 0.5
-
-
-def masked(k, a):
-    w = k.copy()
-    w[k > 3] = a
-    return w * 0.5
-
-
-def put(k, a):
-    w = k.copy()
-    np.put(w, [0, 1], a)
-    return w * 0.5
+of_elements = program("of_elements(k, a)", "w = np.array([k[0], k[1]])", "w[1] = a", "return w * 0.5")  # fmt: skip
+masked = program("masked(k, a)", "w = k.copy()", "w[k > 3] = a", "return w * 0.5")
+put = program("put(k, a)", "w = k.copy()", "np.put(w, [0, 1], a)", "return w * 0.5")
 
 
 def histogram(k, a):
@@ -63,40 +45,12 @@ def histogram(k, a):
     return h * 0.5
 
 
-def view(k, a):
-    w = np.concatenate([k, k])
-    part = w[1:]
-    part[0] = a
-    return w * 0.5
-
-
-def joined(k, a):
-    w = np.cumsum(k)
-    w[[0, 1]] = [a, 2 * a]
-    return w * 0.5
-
-
-def argument(k, a):
-    k[0] = a
-    return np.sum(k * 0.5)
-
-
-def either(k, a):
-    w = k.copy()
-    w[0] = a if k[0] > 2 else k[1]
-    return w * 0.5
-
-
-def smallest(k, a):
-    w = k.copy()
-    w[0] = min(k[0], a)
-    return w * 0.5
-
-
-def truth(k, a):
-    w = np.zeros(len(k), dtype=bool)
-    w[0] = a
-    return w * a
+view = program("view(k, a)", "w = np.concatenate([k, k])", "part = w[1:]", "part[0] = a", "return w * 0.5")  # fmt: skip
+joined = program("joined(k, a)", "w = np.cumsum(k)", "w[[0, 1]] = [a, 2 * a]", "return w * 0.5")
+argument = program("argument(k, a)", "k[0] = a", "return np.sum(k * 0.5)")
+either = program("either(k, a)", "w = k.copy()", "w[0] = a if k[0] > 2 else k[1]", "return w * 0.5")
+smallest = program("smallest(k, a)", "w = k.copy()", "w[0] = min(k[0], a)", "return w * 0.5")
+truth = program("truth(k, a)", "w = np.zeros(len(k), dtype=bool)", "w[0] = a", "return w * a")
 
 
 BY_ARGUMENTS = [
@@ -115,34 +69,11 @@ def test_the_kind_of_the_storage_is_that_of_the_call(f: Function, calls: Any) ->
         np.testing.assert_array_equal(made(k.copy(), a), f(k.copy(), a))
 
 
-def added(k, a):
-    w = k.copy()
-    w += a
-    return w * 0.5
-
-
-def scaled(k, a):
-    w = k.copy()
-    w *= 1.5
-    return w * a
-
-
-def divided(k, a):
-    w = k.copy()
-    w[1:] /= 2
-    return w * a
-
-
-def into(k, a):
-    w = np.zeros_like(k)
-    np.multiply(k, a, out=w)
-    return w * 0.5
-
-
-def copied(k, a):
-    w = np.zeros_like(k)
-    np.copyto(w, a)
-    return w * 0.5
+added = program("added(k, a)", "w = k.copy()", "w += a", "return w * 0.5")
+scaled = program("scaled(k, a)", "w = k.copy()", "w *= 1.5", "return w * a")
+divided = program("divided(k, a)", "w = k.copy()", "w[1:] /= 2", "return w * a")
+into = program("into(k, a)", "w = np.zeros_like(k)", "np.multiply(k, a, out=w)", "return w * 0.5")
+copied = program("copied(k, a)", "w = np.zeros_like(k)", "np.copyto(w, a)", "return w * 0.5")
 
 
 @pytest.mark.sampled
@@ -158,22 +89,9 @@ def test_in_place_what_numpy_refuses_is_an_error(f: Function, first: Any) -> Non
             made(k, 2.75)
 
 
-def one(x, a):
-    w = np.zeros(len(x), dtype=int)
-    w[0] = a
-    return w * x
-
-
-def scaled_slice(x, a):
-    w = np.arange(len(x))
-    w[1:] = a * x[1:]
-    return np.sum(w * x)
-
-
-def data(x, a):
-    w = np.array([1, 2, 3])
-    w[0] = a * x[1]
-    return w * x
+one = program("one(x, a)", "w = np.zeros(len(x), dtype=int)", "w[0] = a", "return w * x")
+scaled_slice = program("scaled_slice(x, a)", "w = np.arange(len(x))", "w[1:] = a * x[1:]", "return np.sum(w * x)")  # fmt: skip
+data = program("data(x, a)", "w = np.array([1, 2, 3])", "w[0] = a * x[1]", "return w * x")
 
 
 def bins(x, a):
@@ -183,10 +101,7 @@ def bins(x, a):
     return h * a
 
 
-def cut(x, a):
-    w = np.zeros(3)
-    w[0] = np.array(a).astype(int) + (x * a).astype(int)[1]
-    return w * x
+cut = program("cut(x, a)", "w = np.zeros(3)", "w[0] = np.array(a).astype(int) + (x * a).astype(int)[1]", "return w * x")  # fmt: skip
 
 
 @pytest.mark.sampled

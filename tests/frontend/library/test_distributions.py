@@ -9,6 +9,7 @@ from scipy import special, stats
 from symdiff import UnsupportedError, symgrad
 from symdiff.frontend.library.scipy.located import METHODS as KINDS
 from symdiff.frontend.library.scipy.located import has
+from tests.frontend.differences import slopes_by
 
 SHAPES = {
     "lognorm": (0.7,), "weibull_min": (1.5,), "gamma": (2.3,), "chi2": (3.2,), "t": (4.5,),
@@ -46,18 +47,6 @@ def traced(name, method):
     return (lambda x, a, b, m, s: call(x, a, b, loc=m, scale=s)), (0.8, *shapes, 0.1, 1.3)
 
 
-def difference(f, at, k):
-    """By Richardson's extrapolation, to about 1e-9."""
-
-    def central(h):
-        up, down = list(at), list(at)
-        up[k] += h
-        down[k] -= h
-        return (f(*up) - f(*down)) / (2 * h)
-
-    return (4 * central(1e-4) - central(2e-4)) / 3
-
-
 @pytest.mark.sampled
 @pytest.mark.parametrize(("name", "method"), METHODS)
 def test_every_method_agrees_with_scipy(name, method):
@@ -67,7 +56,7 @@ def test_every_method_agrees_with_scipy(name, method):
     slopes = g.grad(*at)
     for k, slope in enumerate(slopes if isinstance(slopes, tuple) else (slopes,)):
         if (name, k) != ("binom", 0):  # SciPy rounds the number of trials
-            assert slope == pytest.approx(difference(f, at, k), rel=1e-7, abs=1e-9)
+            assert slope == pytest.approx(slopes_by(f, at, k, 1e-4, fine=True), rel=1e-7, abs=1e-9)
 
 
 @pytest.mark.sampled
@@ -139,7 +128,9 @@ def test_shorthands_of_scipy_special(call, at):
     slopes = g.grad(*at)
     for k, slope in enumerate(slopes if isinstance(slopes, tuple) else (slopes,)):
         if at[k] != 0.0:
-            assert slope == pytest.approx(difference(call, at, k), rel=1e-7, abs=1e-9)
+            assert slope == pytest.approx(
+                slopes_by(call, at, k, 1e-4, fine=True), rel=1e-7, abs=1e-9
+            )
 
 
 @pytest.mark.slow
@@ -192,7 +183,7 @@ def test_distribution_functions_beyond_their_supports_and_by_shapes():
         for x in at:
             assert symgrad(f)(x) == pytest.approx(f(x), rel=1e-12), x
     by_df = symgrad(lambda x, df: stats.t.cdf(x, df)).grad(0.7, 2.2)[1]
-    assert by_df == pytest.approx(difference(lambda v: stats.t.cdf(0.7, v), [2.2], 0), rel=1e-8)
+    assert by_df == pytest.approx(slopes_by(stats.t.cdf, (0.7, 2.2), 1, 1e-4, fine=True), rel=1e-8)
     assert symgrad(lambda x: stats.t.cdf(x, 3)).grad(0.0) == pytest.approx(stats.t.pdf(0.0, 3))
     with np.errstate(all="ignore"):
         q = np.array([-0.5, 0.0, 0.3, 1.0])

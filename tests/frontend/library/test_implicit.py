@@ -14,6 +14,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq, newton, root_scalar
 
 from symdiff import SymdiffError, UnsupportedError, symgrad
+from tests.frontend.differences import slopes_by
 
 
 # -------------------------------------------------------------------------- roots
@@ -104,28 +105,12 @@ def of_a_loop(c: np.ndarray) -> float:
     return brentq(lambda z: np.sum(c * z ** np.arange(3)), 0.0, 3.0)
 
 
-def by_halley(a: float) -> float:
-    return newton(lambda z: z * z - a, 1.0, lambda z: 2 * z, fprime2=lambda z: 2.0)
-
-
-def by_name_of_halley(a: float) -> float:
-    return root_scalar(lambda z: z * z - a, method="halley", x0=1.0).root
-
-
-def with_an_error(a: float) -> tuple[float, float]:
-    return quad(lambda x: a * x, 0.0, 1.0)
-
-
-@pytest.mark.parametrize(
-    ("f", "x", "message"),
-    [
-        (of_a_loop, np.ones(3000), "the root of a function with a loop that stays one"),
-        (by_halley, 2.0, "newton.. needs no fprime2"),
-        (by_name_of_halley, 2.0, "root_scalar.. by halley is not supported"),
-        (with_an_error, 2.0, "the error that quad.. estimates"),
-    ],
-    ids=["of a loop", "by halley", "by name", "with an error"],
-)
+@pytest.mark.parametrize(("f", "x", "message"), [
+    (of_a_loop, np.ones(3000), "the root of a function with a loop that stays one"),
+    (lambda a: newton(lambda z: z * z - a, 1.0, lambda z: 2 * z, fprime2=lambda z: 2.0), 2.0, "newton.. needs no fprime2"),
+    (lambda a: root_scalar(lambda z: z * z - a, method="halley", x0=1.0).root, 2.0, "root_scalar.. by halley is not supported"),
+    (lambda a: quad(lambda x: a * x, 0.0, 1.0), 2.0, "the error that quad.. estimates"),
+], ids=["of a loop", "by halley", "by name", "with an error"])  # fmt: skip
 def test_roots_that_are_refused(f: Callable[..., Any], x: Any, message: str) -> None:
     with pytest.raises(UnsupportedError, match=message):
         symgrad(f)(x)
@@ -153,45 +138,22 @@ def moment(mu: float, s: float) -> float:
     return quad(lambda x: x * x * density(x), -np.inf, np.inf)[0]
 
 
-def ends(a: float, b: float) -> float:
-    return quad(lambda x: math.sin(x * a), a, b)[0]
-
-
-def logarithm(a: float) -> float:
-    return quad(lambda x, a: math.log(x) * x**a, 0.0, 1.0, args=(a,))[0]
-
-
-def peak(w: float) -> float:
-    return quad(lambda x: w / (w * w + (x - 0.25) ** 2), 0.0, 1.0)[0]
-
-
-def nothing(a: float) -> float:
-    return quad(lambda x: a / (1e-4 + (x - 0.25) ** 2), 0.0, 1.0)[0]
-
-
-def cancelled(c: float) -> float:
-    return quad(lambda x: (x - c) / (1e-2 + (x - c) ** 2), 0.0, 1.0)[0]
-
-
-def repeated(a: float) -> float:
-    return quad(lambda x: quad(lambda y: x * y * a, 0.0, x)[0], 0.0, 1.0)[0]
+INTEGRALS = {
+    "gamma": (gamma, (2.5,), math.gamma(2.5), (math.gamma(2.5) * float(mpmath.digamma(2.5)),)),
+    "moment": (moment, (0.3, 1.2), 1.53, (0.6, 2.4)),
+    "ends": (lambda a, b: quad(lambda x: math.sin(x * a), a, b)[0], (0.5, 2.0), (math.cos(0.25) - math.cos(1.0)) / 0.5, None),
+    "logarithm": (lambda a: quad(lambda x, a: math.log(x) * x**a, 0.0, 1.0, args=(a,))[0], (1.5,), -1 / 6.25, (2 / 2.5**3,)),
+    "peak": (lambda w: quad(lambda x: w / (w * w + (x - 0.25) ** 2), 0.0, 1.0)[0], (0.01,),
+             math.atan(75.0) + math.atan(25.0), (-75 / 56.26 - 25 / 6.26,)),
+    "repeated": (lambda a: quad(lambda x: quad(lambda y: x * y * a, 0.0, x)[0], 0.0, 1.0)[0], (2.0,), 0.25, (0.125,)),
+    "cancelled": (lambda c: quad(lambda x: (x - c) / (1e-2 + (x - c) ** 2), 0.0, 1.0)[0], (0.5,), 0.0, (-1 / 0.26,)),
+    "nothing": (lambda a: quad(lambda x: a / (1e-4 + (x - 0.25) ** 2), 0.0, 1.0)[0], (0.0,),
+                0.0, (100 * (math.atan(75.0) + math.atan(25.0)),)),
+}  # fmt: skip
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("f", "at", "value", "slopes"),
-    [
-        (gamma, (2.5,), math.gamma(2.5), (math.gamma(2.5) * float(mpmath.digamma(2.5)),)),
-        (moment, (0.3, 1.2), 1.53, (0.6, 2.4)),
-        (ends, (0.5, 2.0), (math.cos(0.25) - math.cos(1.0)) / 0.5, None),
-        (logarithm, (1.5,), -1 / 6.25, (2 / 2.5**3,)),
-        (peak, (0.01,), math.atan(75.0) + math.atan(25.0), (-75 / 56.26 - 25 / 6.26,)),
-        (repeated, (2.0,), 0.25, (0.125,)),
-        (cancelled, (0.5,), 0.0, (-1 / 0.26,)),
-        (nothing, (0.0,), 0.0, (100 * (math.atan(75.0) + math.atan(25.0)),)),
-    ],
-    ids=lambda v: getattr(v, "__name__", ""),
-)
+@pytest.mark.parametrize(("f", "at", "value", "slopes"), INTEGRALS.values(), ids=INTEGRALS)
 def test_integrals(
     f: Callable[..., float], at: Any, value: float, slopes: tuple[float, ...] | None
 ) -> None:
@@ -226,9 +188,7 @@ def test_places_of_an_integral_are_numbers_to_what_is_integrated() -> None:
     f, at = symgrad(heston), (0.04, 1.5, 0.3)
     assert f(*at) == pytest.approx(heston(*at), rel=1e-12)
     for k, slope in enumerate(f.grad(*at)):
-        h = 1e-3 * at[k]
-        moved = [heston(*at[:k], at[k] + n * h, *at[k + 1 :]) for n in (-2, -1, 1, 2)]
-        by_differences = (moved[0] - 8 * moved[1] + 8 * moved[2] - moved[3]) / (12 * h)
+        by_differences = slopes_by(heston, at, k, 1e-3 * at[k], fine=True)
         assert slope == pytest.approx(by_differences, rel=1e-8)
 
 

@@ -16,6 +16,7 @@ from scipy.interpolate import (
     Akima1DInterpolator,
     CubicHermiteSpline,
     CubicSpline,
+    InterpolatedUnivariateSpline,
     PchipInterpolator,
     interp1d,
     make_interp_spline,
@@ -23,7 +24,7 @@ from scipy.interpolate import (
 from scipy.spatial.transform import Rotation
 
 from symdiff import DomainError, UnsupportedError, symgrad
-from tests.frontend.library.differences import check
+from tests.frontend.differences import check
 
 X = np.array([0.0, 1.0, 2.5, 3.0, 4.0, 6.0])
 Y = np.array([1.0, 2.0, 3.5, 2.0, 1.5, 2.2])
@@ -36,6 +37,7 @@ TURN = np.array([0.3, 0.4, 0.5])
 D = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 0.5])
 ROWS, COLUMNS = np.array([0, 0, 1, 2, 2, 1]), np.array([0, 2, 1, 0, 2, 1])
 Z = np.array([1.0, 2.0, -3.0])
+V = np.array([0.1, 0.4, 0.2, 0.9, 0.3, 0.7])
 
 
 def matrix(d: Any) -> Any:
@@ -86,9 +88,8 @@ CASES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("name", CASES)
-def test_values_and_slopes(name: str) -> None:
-    f, args = CASES[name]
+@pytest.mark.parametrize(("f", "args"), CASES.values(), ids=CASES)
+def test_values_and_slopes(f: Any, args: Any) -> None:
     check(f, *args)
 
 
@@ -189,3 +190,138 @@ def test_bisplev() -> None:
         assert f(*at) == pytest.approx(scipy.interpolate.bisplev(*at, SURFACE), rel=1e-13)
     slopes = [scipy.interpolate.bisplev(0.3, 0.4, SURFACE, *d) for d in ((1, 0), (0, 1))]
     assert f.grad(0.3, 0.4) == pytest.approx(slopes, rel=1e-12)
+
+
+# ---------------------------------------- interpolants of few points, of several values, of any size
+AT = np.array([0.0, 0.5, 1.25, 1.5, 2.5, 3.0])
+AROUND = np.array([-0.3, 0.0, 0.7, 1.3, 2.9, 3.5])
+PAIRS = V.reshape(3, 2)
+
+INTERPOLANTS: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "two_points": (lambda y, q: CubicSpline(AT[:2], y)(q), (V[:2], 0.3)),
+    "three_points": (lambda y, q: np.sum(CubicSpline(AT[:3], y)(q) ** 2), (V[:3], AROUND)),
+    "three_clamped": (lambda y: CubicSpline(AT[:3], y, bc_type="clamped")(0.7), (V[:3],)),
+    "rows": (lambda y: np.sum(CubicSpline(AT[:3], y)(AROUND) ** 2), (PAIRS,)),
+    "row": (lambda y, q: np.sum(CubicSpline(AT[:3], y, bc_type="natural")(q) ** 2), (PAIRS, 0.3)),
+    "integral_of_rows": (lambda y: np.sum(CubicSpline(AT[:3], y).integrate(0.2, 1.7) ** 2), (PAIRS,)),
+    "pchip_of_rows": (lambda y: np.sum(PchipInterpolator(AT[:3], y)(AROUND) ** 2), (PAIRS,)),
+    "any_size": (lambda y, q: CubicSpline(np.arange(len(y)) * 0.5, y)(q), (V, 1.7)),
+    "places": (lambda x: np.sum(CubicSpline(x, V, bc_type="natural")(AROUND) ** 2), (AT,)),
+    "pairs": (
+        lambda y, v: make_interp_spline(AT, y, bc_type=([(1, v)], [(2, 0.2)]))(0.7),
+        (V, 0.4),
+    ),
+    "univariate": (lambda y, q: InterpolatedUnivariateSpline(AT, y)(q) ** 2, (V, 1.3)),
+    "antiderivative": (lambda y: CubicSpline(AT, y).antiderivative(2)(2.2), (V,)),
+    "fourth": (lambda y: CubicSpline(AT, y).derivative(4)(0.3) + y[0], (V,)),
+}  # fmt: skip
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize(("f", "args"), INTERPOLANTS.values(), ids=INTERPOLANTS)
+def test_interpolants_of_traced_values(f: Any, args: Any) -> None:
+    check(f, *args)
+
+
+@pytest.mark.slow
+def test_slopes_are_those_of_a_linear_function() -> None:
+    """A spline is linear in its values: the gradient consists of the splines of unit vectors."""
+    units = np.eye(len(AT))
+    g = symgrad(lambda y: CubicSpline(AT, y)(1.1)).grad(V)
+    assert g == pytest.approx(CubicSpline(AT, units)(1.1), rel=1e-13)
+
+
+# ---------------------------------------------------------------------- rotations
+W = np.arange(9.0).reshape(3, 3)
+
+ROTATIONS: dict[str, Any] = {
+    "vectors": lambda v: np.sum(Rotation.from_rotvec(v.reshape(2, 3)).apply([1.0, 2, 3]) ** 3),
+    "to_rows": lambda v: np.sum(Rotation.from_rotvec(v[:3]).apply(W, inverse=True) ** 3),
+    "products": lambda v: np.sum(
+        (Rotation.from_euler("xyz", v.reshape(2, 3)) * Rotation.from_rotvec(v[:3])).as_quat(
+            scalar_first=True, canonical=True
+        )
+        * np.arange(4.0)
+    ),
+    "stack": lambda v: np.sum(Rotation.from_euler("z", v[:, None]).as_matrix() * W),
+    "angles": lambda v: np.sum(Rotation.from_euler("ZXZ", v.reshape(2, 3)).magnitude() ** 2),
+    "back": lambda v: np.sum(Rotation.from_quat(v[:4] - 1.0).as_rotvec(degrees=True) * v[:3]),
+    "scalar_first": lambda v: np.sum(
+        Rotation.from_quat(v[:4], scalar_first=True).inv().as_matrix() * W
+    ),
+}
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("f", ROTATIONS.values(), ids=ROTATIONS)
+def test_rotations(f: Any) -> None:
+    check(f, V)
+
+
+@pytest.mark.slow
+def test_vector_of_no_rotation() -> None:
+    """To a vector and back at 0: the identity, whose slopes are those of the unit matrix."""
+    g = symgrad(lambda r: Rotation.from_rotvec(r).as_rotvec())
+    assert g(np.zeros(3)) == pytest.approx(np.zeros(3), abs=1e-15)
+    assert g.jacobian(np.array([0.0, 1e-9, 0.0])) == pytest.approx(np.eye(3), abs=1e-8)
+
+
+# ----------------------------------------------------------------- sparse matrices
+AT_ROWS, AT_COLUMNS = np.array([0, 1, 2, 2, 0, 0]), np.array([1, 2, 0, 0, 3, 1])
+PLACES, STARTS = np.array([0, 1, 3, 0, 2, 1]), np.array([0, 2, 4, 6])
+ONE = np.array([1.0, 2.0, 3.0, 4.0])
+SHAPE = (3, 4)
+
+
+def chain(v: Any) -> Any:
+    n = len(v)
+    a = scipy.sparse.diags([-1.0, 2.0 + v, -1.0], [-1, 0, 1], shape=(n, n))
+    return np.sum(scipy.sparse.linalg.spsolve(a.tocsc(), v))
+
+
+def sums(v: Any) -> Any:
+    a = scipy.sparse.csr_matrix(np.outer(v, v))
+    return np.sum(a * v + (2 * a + scipy.sparse.eye(6) - a / 3).toarray() @ v)
+
+
+SPARSE: dict[str, Any] = {
+    "repeated": lambda v: np.sum((scipy.sparse.csr_array((v, (AT_ROWS, AT_COLUMNS)), shape=SHAPE) @ ONE) ** 2),
+    "to_a_matrix": lambda v: np.sum(
+        (scipy.sparse.coo_matrix((v, (AT_ROWS, AT_COLUMNS)), shape=SHAPE) @ np.outer(ONE, v)) ** 2
+    ),
+    "from_the_left": lambda v: np.sum(
+        (v[:3] @ scipy.sparse.csr_array((v, (AT_ROWS, AT_COLUMNS)), shape=SHAPE)) ** 2
+    ),
+    "rows": lambda v: np.sum(
+        scipy.sparse.csr_matrix((v, PLACES, STARTS), shape=SHAPE).dot(v[:4]) ** 2
+    ),
+    "columns": lambda v: np.sum(
+        (scipy.sparse.csc_matrix((v, PLACES % 3, np.array([0, 2, 4, 6, 6])), shape=(3, 4)) @ ONE) ** 2
+    ),
+    "products": lambda v: np.sum(
+        (scipy.sparse.csr_array(np.outer(v, v)) @ scipy.sparse.csr_array(np.diag(v))).toarray() ** 2
+    ),
+    "elements": lambda v: (
+        scipy.sparse.csr_array(np.outer(v, v)) * scipy.sparse.csr_array(np.outer(v, v + 1))
+    ).sum(),
+    "chain": chain,
+    "sums": sums,
+}  # fmt: skip
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("f", SPARSE.values(), ids=SPARSE)
+def test_sparse_matrices(f: Any) -> None:
+    check(f, V)
+
+
+@pytest.mark.parametrize(("f", "text"), [
+    (lambda y: CubicSpline(AT, y, bc_type="periodic")(0.1), "the condition periodic"),
+    (lambda y: make_interp_spline(AT, y, k=5)(0.1), "k=3 and 1"),
+    (lambda y: CubicSpline(AT[:2], y.reshape(3, 2), axis=1)(0.1)[0], "along the first"),
+    (lambda v: (scipy.sparse.csr_matrix((v, (AT_ROWS, AT_COLUMNS))) @ ONE)[0], r"pass shape=\(m, n\)"),
+    (lambda v: (scipy.sparse.csr_matrix(np.outer(v, v)) + v)[0, 0], "use toarray"),
+])  # fmt: skip
+def test_refused(f: Any, text: str) -> None:
+    with pytest.raises(UnsupportedError, match=text):
+        symgrad(f)(V)

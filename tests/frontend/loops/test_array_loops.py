@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -11,22 +10,9 @@ import numpy as np
 import pytest
 
 from symdiff import symgrad
-from tests.frontend.tracing import agrees_on_sizes
-
-CASES: list[Any] = []
+from tests.frontend.tracing import agrees_on_sizes, cases
 
 
-def case(**shapes: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A function and the axes of its arguments."""
-
-    def register(fun: Callable[..., Any]) -> Callable[..., Any]:
-        CASES.append(pytest.param(fun, shapes, id=fun.__name__))
-        return fun
-
-    return register
-
-
-@case(x="n")
 def index_after_loop(x):
     s = 0.0
     i = 0
@@ -35,7 +21,6 @@ def index_after_loop(x):
     return s + i
 
 
-@case(x="n")
 def inner_break_else(x):
     s = 0.0
     for i in range(len(x)):
@@ -48,7 +33,6 @@ def inner_break_else(x):
     return s
 
 
-@case(x="n")
 def while_else(x):
     s = 0.0
     n = len(x)
@@ -64,15 +48,6 @@ def while_else(x):
     return s
 
 
-@case(x="n")
-def enumerate_from(x):
-    total = 0
-    for i, v in enumerate(x, 1):
-        total = total + i * v
-    return total
-
-
-@case(x="n")
 def backwards_triangle(x):
     s = 0.0
     for k in range(0, len(x), 2):
@@ -81,7 +56,6 @@ def backwards_triangle(x):
     return s
 
 
-@case(x="n")
 def small_array_state(x):
     z = np.zeros(3)
     for v in x:
@@ -91,7 +65,6 @@ def small_array_state(x):
     return z
 
 
-@case(x="n")
 def list_rebound(x):
     z = [0.0, 0.0]
     for v in x:
@@ -100,16 +73,6 @@ def list_rebound(x):
     return z[0] + z[1]
 
 
-@case(x="n")
-def prefix_sums(x):
-    y = np.empty_like(x)
-    y[0] = x[0]
-    for i in range(1, len(x)):
-        y[i] = y[i - 1] + x[i]
-    return y
-
-
-@case(x="n")
 def flag_state(x):
     flag = False
     cnt = 0
@@ -121,17 +84,6 @@ def flag_state(x):
     return cnt * 1.0 if flag else -1.0
 
 
-@case(x="n")
-def previous_element(x):
-    s = 0.0
-    prev = x[0]
-    for v in x[1:]:
-        s += v * prev
-        prev = v
-    return s
-
-
-@case(x="n n")
 def gauss(x):
     n = len(x)
     a = x + 5 * np.eye(n)
@@ -145,7 +97,6 @@ def gauss(x):
     return d
 
 
-@case(x="n n")
 def cholesky_loops(x):
     n = len(x)
     a = x @ x.T + np.eye(n)
@@ -160,17 +111,6 @@ def cholesky_loops(x):
     return L
 
 
-@case(x="n")
-def suffix_sums(x):
-    return np.array([x[i:].sum() for i in range(len(x))])
-
-
-@case(x="n")
-def nested_generator(x):
-    return sum(x[i] * x[j] for i in range(len(x)) for j in range(len(x)) if i != j)
-
-
-@case(x="n", y="n")
 def gram_by_loops(x, y):
     G = np.zeros((2, 2))
     for i, u in enumerate((x, y)):
@@ -179,12 +119,6 @@ def gram_by_loops(x, y):
     return G
 
 
-@case(x="n")
-def reduced_by_function(x):
-    return reduce(lambda a, b: a * 0.5 + b, x)
-
-
-@case(x="n")
 def mapped(x):
     def square(v):
         return v**2
@@ -192,7 +126,6 @@ def mapped(x):
     return sum(map(square, x)) + max(map(abs, x))
 
 
-@case(x="n")
 def series_with_return(x):
     p, s = 1.0, 0.0
     for i in range(len(x)):
@@ -203,7 +136,6 @@ def series_with_return(x):
     return s, -1
 
 
-@case(x="n")
 def asserted(x):
     assert len(x) > 1
     assert np.all(x > -100)
@@ -212,14 +144,12 @@ def asserted(x):
     return x[0] / x[1]
 
 
-@case(x="n")
 def raises_when_short(x):
     if len(x) < 2:
         raise ValueError("too short")
     return x[0] * x[1]
 
 
-@case(x="n")
 def branches_on_sizes(x):
     if len(x) == 0:
         return 0.0
@@ -229,15 +159,6 @@ def branches_on_sizes(x):
     return x[:m].sum() * x[m:].sum()
 
 
-@case(x="n")
-def index_modulo_size(x):
-    a = np.zeros(5)
-    for i in range(5):
-        a[i] = x[i % len(x)]
-    return a
-
-
-@case(x="n")
 def compaction_loop(x):
     k = 0
     out = np.zeros(len(x))
@@ -248,7 +169,6 @@ def compaction_loop(x):
     return out[:k].sum() + k
 
 
-@case(x="n")
 def bisection(x):
     lo, hi = 0, len(x)
     y = np.sort(x)
@@ -261,7 +181,6 @@ def bisection(x):
     return lo + y.sum()
 
 
-@case(x="n")
 def bubble_sort(x):
     n = len(x)
     a = x.copy()
@@ -272,7 +191,6 @@ def bubble_sort(x):
     return a
 
 
-@case(x="n")
 def moving_average(x):
     w = np.ones(3) / 3
     y = np.zeros(len(x))
@@ -281,7 +199,6 @@ def moving_average(x):
     return y
 
 
-@case(x="n m")
 def ndindex(x):
     out = np.zeros(x.shape)
     for idx in np.ndindex(x.shape):
@@ -289,7 +206,6 @@ def ndindex(x):
     return out
 
 
-@case(x="n")
 def running_maximum(x):
     s = x[0]
     for v in x[1:]:
@@ -297,7 +213,6 @@ def running_maximum(x):
     return s
 
 
-@case(x="n")
 def unrolled_rebinding(x):
     u = x
     for _ in range(3):
@@ -305,7 +220,6 @@ def unrolled_rebinding(x):
     return u
 
 
-@case(x="n")
 def insertion_sort(x):
     i = 0
     while i < len(x):
@@ -317,22 +231,6 @@ def insertion_sort(x):
     return x
 
 
-@case(x="n")
-def count_of_pairs(x):
-    out = 0
-    for a in x:
-        for b in x:
-            if a < b:
-                out += 1
-    return out
-
-
-@case(x="n")
-def zipped_ranges(x):
-    return sum(x[i] * x[j] for i, j in zip(range(len(x)), range(1, len(x)), strict=False))
-
-
-@case(x="n")
 def while_norm(x):
     it = 0
     v = x.copy()
@@ -342,7 +240,6 @@ def while_norm(x):
     return v, it
 
 
-@case(x="n")
 def return_from_endless_loop(x):
     v = x.copy()
     while True:
@@ -351,7 +248,6 @@ def return_from_endless_loop(x):
             return v
 
 
-@case(x="n n")
 def power_iteration(x):
     v = np.ones(len(x))
     A = x @ x.T + np.eye(len(x))
@@ -361,7 +257,6 @@ def power_iteration(x):
     return v @ A @ v
 
 
-@case(x="n")
 def recursion(x):
     def rec(k):
         if k == 0:
@@ -371,7 +266,6 @@ def recursion(x):
     return rec(5)
 
 
-@case(x="n")
 def continue_in_loop_with_stores(x):
     k = 0
     for v in x:
@@ -385,7 +279,6 @@ def continue_in_loop_with_stores(x):
     return x[0]
 
 
-@case(x="n")
 def branches_on_elements(x):
     if np.any(x > 1):
         return x.max()
@@ -394,7 +287,6 @@ def branches_on_elements(x):
     return 0.0
 
 
-@case(x="n")
 def reversed_ranges(x):
     s = 0.0
     for i in range(len(x) - 1, 0, -2):
@@ -406,7 +298,6 @@ def reversed_ranges(x):
     return s
 
 
-@case(x="n")
 def loop_over_half(x):
     z = 0
     for i in range(2, 2 + len(x)):
@@ -416,7 +307,6 @@ def loop_over_half(x):
     return z
 
 
-@case(x="n")
 def keyword_helper(x):
     def g(a, b=2.0, *, c=1.0):
         return a * b + c
@@ -424,18 +314,11 @@ def keyword_helper(x):
     return sum(g(v, c=v) for v in x)
 
 
-@case(x="n")
 def two_filters(x):
     statesum = sum(1.0 for v in x if v > 0 if v < 1)
     return statesum + sum(v if v > 0 else -v for v in x)
 
 
-@case(x="n 3")
-def sum_over_points(x):
-    return sum(np.sqrt(p @ p) for p in x) + sum(np.linalg.norm(p) for p in x)
-
-
-@case(x="n", c="")
 def helper_stores(x, c):
     def fill(z, i):
         if z[i] > 0:
@@ -450,7 +333,6 @@ def helper_stores(x, c):
     return s + x.sum()
 
 
-@case(x="n", c="")
 def array_state_in_branches(x, c):
     y = np.zeros(len(x))
     for i in range(len(x)):
@@ -462,7 +344,6 @@ def array_state_in_branches(x, c):
     return y
 
 
-@case(x="n")
 def two_breaks(x):
     y = np.zeros(len(x))
     for i in range(len(x)):
@@ -475,7 +356,6 @@ def two_breaks(x):
     return y
 
 
-@case(x="n")
 def boolean_array_written(x):
     b = np.zeros(len(x), dtype=bool)
     for i in range(len(x)):
@@ -483,7 +363,6 @@ def boolean_array_written(x):
     return x[b].sum() + b.sum() + x[~b].sum() * 2
 
 
-@case(x="n")
 def while_with_slices(x):
     i = 0
     y = x.copy()
@@ -494,16 +373,14 @@ def while_with_slices(x):
     return y
 
 
-@case(x="n")
-def bestotaland_place(x):
+def best_and_place(x):
     best, arg = -np.inf, -1
-    for i, v in enumerate(x):
+    for i, v in enumerate(x, 1):
         if v > best:
             best, arg = v, i
     return best + arg if len(x) > 0 else 0.0
 
 
-@case(x="n")
 def running_maximum_written(x):
     y = np.zeros(len(x))
     for i in range(len(x)):
@@ -511,13 +388,11 @@ def running_maximum_written(x):
     return y
 
 
-@case(x="n")
-def listotalused_later(x):
+def list_used_later(x):
     y = [x[i] * 2 for i in range(len(x))]
     return sum(y[i] * x[i] for i in range(len(y))) + len(y) + y[-1]
 
 
-@case(x="n")
 def small_matrix_state(x):
     M = np.array([[x[0], 1.0], [2.0, x[1]]])
     s = np.zeros(2)
@@ -526,7 +401,6 @@ def small_matrix_state(x):
     return s
 
 
-@case(x="n")
 def while_in_for(x):
     s = 0.0
     for v in x:
@@ -537,7 +411,6 @@ def while_in_for(x):
     return s
 
 
-@case(x="n m")
 def row_views_and_return(x):
     s = 0.0
     for i in range(len(x)):
@@ -552,7 +425,6 @@ def row_views_and_return(x):
     return x.sum() + s
 
 
-@case(x="n")
 def swap_in_branch(x):
     p = 0.0
     q = 1.0
@@ -563,7 +435,6 @@ def swap_in_branch(x):
     return p, q
 
 
-@case(x="n")
 def history(x):
     cur = x
     hist = np.zeros((40, len(x)))
@@ -573,7 +444,6 @@ def history(x):
     return hist[-1] + hist.sum(axis=0)
 
 
-@case(x="n")
 def three_loops(x):
     total = 0.0
     for i in range(len(x)):
@@ -584,18 +454,6 @@ def three_loops(x):
     return total
 
 
-@case(x="n")
-def counts_and_sums(x):
-    a, b = 0.0, 0
-    for v in x:
-        if v > 0:
-            a += v
-        else:
-            b += 1
-    return a / b if b > 0 else a
-
-
-@case(x="n")
 def integer_state(x):
     z = 1
     for _ in x:
@@ -603,7 +461,6 @@ def integer_state(x):
     return z + x.sum()
 
 
-@case(x="n")
 def modular_state(x):
     k = 0
     for _ in x:
@@ -611,7 +468,6 @@ def modular_state(x):
     return x[k % len(x)] + k // 2 - (-k) // 2
 
 
-@case(x="n")
 def negative_start(x):
     s = 0.0
     for i in range(-2, len(x)):
@@ -619,7 +475,6 @@ def negative_start(x):
     return s
 
 
-@case(x="n")
 def negative_total(x):
     s = np.float64(0)
     for v in x:
@@ -630,7 +485,6 @@ def negative_total(x):
     return s * total
 
 
-@case(x="n")
 def isnan_in_loop(x):
     s = 0.0
     for v in x:
@@ -640,21 +494,42 @@ def isnan_in_loop(x):
     return s
 
 
-@case(x="n")
-def inner_while(x):
-    out = np.zeros(len(x))
-    stack = 0
-    for i in range(len(x)):
-        j = i
-        while j > 0 and x[j - 1] < x[i]:
-            j -= 1
-            stack += 1
-        out[i] = j
-    return out + stack
+def index_modulo_size(x):
+    a = np.zeros(5)
+    for i in range(5):
+        a[i] = x[i % len(x)]
+    return a
+
+
+CASES = {
+    "x: n": [
+        index_after_loop, inner_break_else, while_else, backwards_triangle, small_array_state, list_rebound,
+        index_modulo_size,
+        flag_state, mapped, series_with_return, asserted, raises_when_short, branches_on_sizes, compaction_loop,
+        bisection, bubble_sort, moving_average, running_maximum, unrolled_rebinding, insertion_sort, while_norm,
+        return_from_endless_loop, recursion, continue_in_loop_with_stores, branches_on_elements, reversed_ranges,
+        loop_over_half, keyword_helper, two_filters, two_breaks, boolean_array_written, while_with_slices,
+        best_and_place, running_maximum_written, list_used_later, small_matrix_state, while_in_for, swap_in_branch,
+        history, three_loops, integer_state, modular_state, negative_start, negative_total, isnan_in_loop,
+    ],
+    "x: n n": [gauss, cholesky_loops, power_iteration],
+    "x: n, y: n": [gram_by_loops],
+    "x: n m": [ndindex, row_views_and_return],
+    "x: n, c:": [helper_stores, array_state_in_branches],
+}  # fmt: skip
+SHORT = {
+    "x: n": {
+        "suffix_sums": lambda x: np.array([x[i:].sum() for i in range(len(x))]),
+        "nested_generator": lambda x: sum(x[i] * x[j] for i in range(len(x)) for j in range(len(x)) if i != j),
+        "reduced_by_function": lambda x: reduce(lambda a, b: a * 0.5 + b, x),
+        "zipped_ranges": lambda x: sum(x[i] * x[j] for i, j in zip(range(len(x)), range(1, len(x)), strict=False)),
+    },
+    "x: n 3": {"sum_over_points": lambda x: sum(np.sqrt(p @ p) for p in x) + sum(np.linalg.norm(p) for p in x)},
+}  # fmt: skip
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize(("fun", "shapes"), CASES)
+@pytest.mark.parametrize(("fun", "shapes"), cases(CASES, SHORT))
 def test_as_python(fun: Any, shapes: Any) -> None:
     agrees_on_sizes(fun, shapes)
 

@@ -11,6 +11,7 @@ import pytest
 
 from symdiff import symgrad
 from symdiff.errors import SymdiffError, UnsupportedError
+from tests.frontend.differences import check, slopes_by
 
 A = np.array([1.0, -2.0, 3.5])
 B = np.arange(6.0).reshape(2, 3)
@@ -40,10 +41,6 @@ def filled(x: Any, n: Any) -> Any:
     return made.sum()
 
 
-def lagged(x: Any, lag: Any) -> Any:
-    return np.sum((x[lag:] - x[:-lag]) ** 2)
-
-
 INTEGERS: list[tuple[Any, tuple[Any, ...]]] = [
     (lambda x, k: B[:, k].sum() * x, (1.5, 2)),
     (lambda x, k: B[:, k].sum() * x, (1.5, -1)),
@@ -61,7 +58,7 @@ INTEGERS: list[tuple[Any, tuple[Any, ...]]] = [
     (powers, (1.5, 4)),
     (powers, (1.5, 0)),
     (filled, (1.5, 4)),
-    (lagged, (A, 1)),
+    (lambda x, lag: np.sum((x[lag:] - x[:-lag]) ** 2), (A, 1)),
     (lambda x, n: np.sum(np.zeros(n) + x), (1.5, 4)),
     (lambda x, n: np.sum(np.arange(n) * x), (1.5, 4)),
     (lambda x, n: np.sum(np.linspace(0, x, n)), (1.5, 4)),
@@ -81,42 +78,11 @@ INTEGERS: list[tuple[Any, tuple[Any, ...]]] = [
 ]
 
 
-def slopes(function: Any, args: tuple[Any, ...]) -> list[Any]:
-    """Central differences by arrays and floats among the arguments."""
-    found = []
-    for k, v in enumerate(args):
-        if isinstance(v, (int, np.integer)) or (isinstance(v, (list, tuple)) and _whole(v)):
-            continue
-        flat = np.array(v, float)
-        slope = np.zeros(flat.shape)
-        for at in np.ndindex(flat.shape):
-            sides = []
-            for h in (1e-5, -1e-5):
-                moved = flat.copy()
-                moved[at] += h
-                given: Any = moved if isinstance(v, np.ndarray) else moved.tolist()
-                sides.append(function(*args[:k], given, *args[k + 1 :]))
-            slope[at] = (sides[0] - sides[1]) / 2e-5
-        found.append(slope)
-    return found
-
-
-def _whole(v: Any) -> bool:
-    return all(_whole(e) if isinstance(e, tuple) else isinstance(e, int) for e in v)
-
-
 @pytest.mark.sampled
 @pytest.mark.parametrize("case", range(len(INTEGERS)))
 def test_integers_of_the_call(case: int) -> None:
     function, args = INTEGERS[case]
-    f = symgrad(function)
-    for _ in range(2):
-        np.testing.assert_allclose(f(*args), function(*args), rtol=1e-13)
-    got = f.grad(*args)
-    wanted = slopes(function, args)
-    got = got if isinstance(got, tuple) else (got,)
-    for a, b in zip(got, wanted, strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-7, atol=1e-8)
+    check(function, *args, value=1e-13, slope=1e-7, near=1e-8, step=1e-5)
 
 
 def test_one_program_serves_all_integers() -> None:
@@ -228,10 +194,7 @@ def peaked(x: Any) -> Any:
 @pytest.mark.sampled
 @pytest.mark.parametrize("function", [rows, weighted, gathered, stored, peaked])
 def test_small_arrays_are_indexed_by_what_is_computed(function: Any) -> None:
-    f = symgrad(function)
-    assert math.isclose(f(A), function(A), rel_tol=1e-15)
-    (wanted,) = slopes(function, (A,))
-    np.testing.assert_allclose(f.grad(A), wanted, rtol=1e-7, atol=1e-8)
+    check(function, A, value=1e-15, slope=1e-7, near=1e-8, step=1e-5)
 
 
 @pytest.mark.slow
@@ -304,7 +267,7 @@ def test_integers_are_passed_on(outer: Any, plain: Any, args: tuple[Any, ...]) -
     f = symgrad(outer)
     for _ in range(2):
         assert math.isclose(f(*args), plain(*args), rel_tol=1e-14)
-    np.testing.assert_allclose(f.grad(*args), slopes(plain, args)[0], rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(f.grad(*args), slopes_by(plain, args, 0, 1e-5), rtol=1e-7, atol=1e-8)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ import pytest
 from symdiff import SymdiffError, UnsupportedError, symgrad
 from symdiff.errors import OutputWarning
 from tests.collecting import collect
+from tests.frontend.differences import check
 
 log = logging.getLogger(__name__)
 
@@ -204,41 +205,30 @@ def test_long_lists_are_refused() -> None:
 
 
 # -------------------------------------------------------------------- comparisons
+COMPARED: list[Any] = [
+    lambda x, y: 5.0 if (x, y) == (0, 0) else x - y,
+    lambda x, y: x * y if [x, y] != [1.0, 2.0] else 7.0,
+    lambda x, y: 2.0 * x if (x, y) < (1, 2) else 3.0 * y,
+    lambda x, y: 2.0 * x if (x, y) <= (1, 2) else 3.0 * y,
+    lambda x, y: x if (x, y) > (1.0,) else y,
+    lambda x, y: x if (x, y) == (x, y, 1) else y,
+]
+
+
 @pytest.mark.sampled
 @pytest.mark.parametrize("point", [(0.0, 0.0), (0.0, 1.0), (1.0, 2.0), (2.0, 0.0), (1.0, 3.0)])
 def test_comparisons_of_tuples(point: tuple[float, float]) -> None:
-    def equal(x: float, y: float) -> float:
-        return 5.0 if (x, y) == (0, 0) else x - y
-
-    def unequal(x: float, y: float) -> float:
-        return x * y if [x, y] != [1.0, 2.0] else 7.0
-
-    def less(x: float, y: float) -> float:
-        return 2.0 * x if (x, y) < (1, 2) else 3.0 * y
-
-    def at_most(x: float, y: float) -> float:
-        return 2.0 * x if (x, y) <= (1, 2) else 3.0 * y
-
-    def longer(x: float, y: float) -> float:
-        return x if (x, y) > (1.0,) else y
-
-    def other(x: float, y: float) -> float:
-        return x if (x, y) == (x, y, 1) else y
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for f in (equal, unequal, less, at_most, longer, other):
-            assert symgrad(f)(*point) == f(*point), f.__name__
+        for k, f in enumerate(COMPARED):
+            assert symgrad(f)(*point) == f(*point), k
 
 
 def test_truth_values_of_numpy_are_negated() -> None:
-    def apart(x: float, y: float) -> float:
-        return x if ~np.any(np.array([y, x - 1.0])) else x + y
-
-    def chosen(x: float, y: float) -> Any:
-        return np.where(~np.isnan(x) & ~np.isclose(x, y), x * y, y)
-
-    for f in (apart, chosen):
+    for f in (
+        lambda x, y: x if ~np.any(np.array([y, x - 1.0])) else x + y,
+        lambda x, y: np.where(~np.isnan(x) & ~np.isclose(x, y), x * y, y),
+    ):
         for point in ((1.0, 0.0), (1.0, 2.0), (math.nan, 1.0)):
             np.testing.assert_array_equal(symgrad(f)(*point), f(*point))
     with pytest.raises(UnsupportedError, match="'~' of a truth value"):
@@ -326,12 +316,7 @@ LINE, TABLE = np.array([1.5, 3.0, 0.5, 2.0]), np.array([[1.0, 2.0, 4.0], [3.0, 5
     ids=lambda v: getattr(v, "__name__", ""),
 )  # fmt: skip
 def test_a_first_iteration_gives_names_the_form_that_they_keep(f: Any, x: Any) -> None:
-    assert symgrad(f)(x) == f(x)
-    slopes = symgrad(f).grad(x)
-    for k in np.ndindex(x.shape):
-        step = np.zeros_like(x)
-        step[k] = 2.0**-20
-        assert slopes[k] == pytest.approx((f(x + step) - f(x - step)) * 2.0**19, abs=1e-8)
+    check(f, x, value=0.0, slope=0.0, near=1e-8, step=2.0**-20)
 
 
 def test_no_first_iteration() -> None:

@@ -6,7 +6,6 @@ and evaluating what was captured must give the same numbers.
 
 from __future__ import annotations
 
-import linecache
 import random
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -18,6 +17,7 @@ from symdiff import ir
 from symdiff.errors import UnsupportedError
 from symdiff.frontend import capture
 from symdiff.ir.plain import exactly
+from tests.frontend.refused import define
 
 RULES: dict[ir.Op, Callable[..., Any]] = {
     ir.ADD: lambda a, b: a + b,
@@ -156,12 +156,10 @@ def test_random_programs(start: int) -> None:
     for seed in range(start, start + 30):
         text = Writer(seed).function()
         name = f"<random program {seed}>"
-        linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-        scope: dict[str, Any] = {}
-        exec(compile(text, name, "exec"), scope)
-        (output,) = capture(scope["f"], {}).outputs
+        f = define(text, name)
+        (output,) = capture(f, {}).outputs
         for x, y in POINTS:
-            want = scope["f"](x, y)
+            want = f(x, y)
             assert exact(output, {"x": x, "y": y}) == want, f"{text}\nat {x}, {y}"
 
 
@@ -173,16 +171,14 @@ def test_random_programs_with_lists_under_two_names(start: int) -> None:
     for seed in range(start, start + 40):
         text = Writer(seed, lists=True).function()
         name = f"<random program with lists {seed}>"
-        linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-        scope: dict[str, Any] = {}
-        exec(compile(text, name, "exec"), scope)
+        f = define(text, name)
         try:
-            (output,) = capture(scope["f"], {}).outputs
+            (output,) = capture(f, {}).outputs
         except UnsupportedError as error:
             assert "was not made on this path" in error.message or "chose" in error.message
             refused += 1
             continue
         for x, y in POINTS:
-            want = scope["f"](x, y)
+            want = f(x, y)
             assert exact(output, {"x": x, "y": y}) == want, f"{text}\nat {x}, {y}"
     assert refused < 20

@@ -21,22 +21,8 @@ TRACED = {f: symgrad(f) for f in (hundredths, thousands)}
 
 
 @pytest.mark.parametrize(
-    "x",
-    [
-        2.675,
-        -2.675,
-        1.005,
-        0.125,
-        0.375,
-        0.615,
-        2.345,
-        1e15 + 0.125,
-        0.0,
-        1e307,
-        np.inf,
-        112643634114775.89,
-    ],
-)
+    "x", [2.675, -2.675, 1.005, 0.125, 0.375, 0.615, 2.345, 1e15 + 0.125, 0.0, 1e307, np.inf, 112643634114775.89]
+)  # fmt: skip
 def test_digits_of_numbers_in_the_middle(x) -> None:
     assert TRACED[hundredths](x) == round(x, 2)
     if abs(x) < 1e300:

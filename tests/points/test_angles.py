@@ -1,12 +1,19 @@
-"""Inverse functions at the ends of their domains, less a literal that is their value there."""
+"""Angles: inverse functions at the ends of their domains, less a literal that is their value there; and degrees,
+which are multiples of the double of pi, as in Python, in every kind of arithmetic."""
+
+from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from pathlib import Path
 
 import mpmath
 import numpy as np
 import pytest
+from mpmath import mp, mpf
 
 from symdiff import symgrad
+from tests.law.made import loaded
 
 DEGREE = 180 / math.pi
 
@@ -132,3 +139,69 @@ def test_an_angle_of_multiples_of_one_number() -> None:
     """At 0 its sides are atan(2) and atan(2) - pi."""
     found = symgrad(lambda x: np.arctan2(2 * x, x) * x).grad(0.0)
     assert found == pytest.approx(math.atan(2) - math.pi / 2, rel=1e-15)
+
+
+# --- degrees
+PLACES = (90.0, -90.0, 180.0, 270.0, 360.0, 45.0, 30.0, 1e-300, 89.99999999999999, 1e6)
+
+
+def exact(of: str, d: float) -> float:
+    """A function of the exact number of radians, d times the double of pi over 180."""
+    with mp.workdps(60):
+        return float(getattr(mp, of)(mpf(d) * mpf(math.pi) / 180))
+
+
+CASES: list[tuple[str, Callable[..., float]]] = [
+    ("cos", lambda d: math.cos(math.radians(d))),
+    ("sin", lambda d: np.sin(np.deg2rad(d))),
+    ("tan", lambda d: np.tan(np.radians(d))),
+    ("tan", lambda d: math.tan(d * math.pi / 180)),
+]
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize(("of", "f"), CASES)
+def test_right_angles_miss_by_the_rounding_of_pi(of: str, f: Callable[..., float]) -> None:
+    g = symgrad(f)
+    for d in PLACES:
+        assert g(d) == pytest.approx(exact(of, d), rel=4e-16, abs=0)
+    found = symgrad(f)(np.array(PLACES))
+    assert list(found) == pytest.approx([exact(of, d) for d in PLACES], rel=4e-16, abs=0)
+
+
+def test_the_slope_of_a_tangent_at_a_right_angle() -> None:
+    slope = (1 + mpf(exact("tan", 90.0)) ** 2) * mpf(math.pi) / 180
+    g = symgrad(lambda d: np.tan(np.deg2rad(d)))
+    assert g.grad(90.0) == pytest.approx(float(slope), rel=1e-15)
+    assert g.grad(np.array([90.0]))[0] == pytest.approx(float(slope), rel=1e-15)
+
+
+def quarter(d: float) -> float:
+    return math.cos(math.radians(d))
+
+
+@pytest.mark.slow
+def test_loops_and_modules(tmp_path: Path) -> None:
+    looped = symgrad(lambda v: sum(math.cos(math.radians(x)) for x in v))
+    assert looped(np.array([90.0])) == exact("cos", 90.0)
+    path = tmp_path / "quarter.py"
+    symgrad(quarter).save(path, companion=None)
+    module = loaded(path)
+    assert module.quarter(90.0) == exact("cos", 90.0)
+
+
+def test_back_again() -> None:
+    assert symgrad(lambda d: math.degrees(math.radians(d))).expr.is_Symbol
+    assert symgrad(lambda x: math.degrees(math.acos(x)))(-1.0) == 180.0
+    assert symgrad(lambda x: np.rad2deg(x)).grad(1.0) == 180 / math.pi
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("f", [
+    lambda d: math.sin(math.radians(d)) / (d - 180),
+    lambda d: math.sin(d * math.pi / 180) / (d - 180),
+    lambda d: math.sin(math.pi / 180 * d) / (d - 180),
+    lambda d: -np.cos(np.deg2rad(d - 90)) / (180 - d),
+])  # fmt: skip
+def test_what_that_rounding_hides_is_removable(f: Callable[..., float]) -> None:
+    assert symgrad(f)(180.0) == pytest.approx(-math.pi / 180, rel=1e-15)

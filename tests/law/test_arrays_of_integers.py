@@ -1,8 +1,9 @@
-"""Derivatives of functions that are called with integers: the function that was called is the one
-that is differentiated."""
+"""Integers in functions of arrays: derivatives beside them, those that are passed on to other functions, and
+those that a function makes of what is decided."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +12,8 @@ import numpy as np
 import pytest
 
 import symdiff
-from symdiff import symgrad
-from symdiff.errors import SymdiffError
+from symdiff import SymdiffError, symgrad
+from tests.law.alike import alike
 
 K, A = np.array([1, 2, 2]), 2.7
 
@@ -34,10 +35,6 @@ def one_by_one(k, a):
     for i in range(len(k)):
         w[i] = a + i
     return np.sum(w) * a
-
-
-def full(k, a):
-    return np.sum(np.full_like(k, a)) * a
 
 
 def copied(k, a):
@@ -64,10 +61,6 @@ def listed(k, a):
     return np.sum(w) * a
 
 
-def quotients(k, a):
-    return np.sum(k // 2) * a + np.sum(k % 2) * a**2 + np.sum(k / 2) * a
-
-
 def accumulated(k, a):
     w = np.zeros_like(k)
     for i in range(1, len(k)):
@@ -89,21 +82,19 @@ def labels(k, a):
     return total
 
 
-def masked(k, a):
-    return np.sum(np.where(k > 1, a, a**2))
-
-
 def truths(k, a):
     w = np.zeros_like(k > 1)
     w[0] = a
     return np.sum(w) * a
 
 
-def powers(k, a):
-    return np.sum(a**k) + np.sum(k**2) * a
-
-
-EACH = [zeros, empty, one_by_one, full, copied, sliced, converted, quotients, accumulated, counted, labels, masked, truths, powers]  # fmt: skip
+EACH = [
+    zeros, empty, one_by_one, copied, sliced, converted, listed, accumulated, counted, labels, truths,
+    lambda k, a: np.sum(np.full_like(k, a)) * a,
+    lambda k, a: np.sum(k // 2) * a + np.sum(k % 2) * a**2 + np.sum(k / 2) * a,
+    lambda k, a: np.sum(np.where(k > 1, a, a**2)),
+    lambda k, a: np.sum(a**k) + np.sum(k**2) * a,
+]  # fmt: skip
 
 
 def slope(f: Callable[..., Any], *args: Any) -> float:
@@ -258,3 +249,167 @@ def test_derivatives_inside_of_functions() -> None:
     assert symgrad(outer, wrt="b")(K, A) == pytest.approx(5.4)
     assert symgrad(outer, wrt="b").grad(K, A) == symgrad(known).grad(A) == 2.0
     assert symgrad(outer, wrt="b").grad(K * 1.0, A) == pytest.approx(10.8)
+
+
+# --- passed to decorated functions inside of others
+X = np.array([1.0, -2.0, 3.0])
+
+
+@symgrad
+def pick(x, places):
+    return np.sum(x[places])
+
+
+@symgrad
+def half(q):
+    return q / 2
+
+
+@symgrad
+def square(q):
+    return q * q
+
+
+@symgrad
+def doubling(a):
+    a *= 2
+    return np.sum(a)
+
+
+@symgrad
+def by_element(u):
+    return u * 2 if u > 1 else u
+
+
+@symgrad
+def larger(u, v, k=2):
+    return np.where(u > v, u, v) * k
+
+
+def keeps_what_it_passes(x):
+    k = np.array([1, 2, 3])
+    s = doubling(k)
+    return s + k * x
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize(
+    ("f", "args"),
+    [
+        (lambda x: pick(x, np.array([0, 2])) * 2, (X,)),
+        (lambda x, places: pick(x, places) * 2, (X, np.array([0, 2]))),
+        (lambda x: sum(pick(x, np.array([i])) for i in range(3)), (X,)),
+        (lambda x: pick(x, x > 0), (X,)),
+        (lambda x: half(np.arange(3)) * x, (X,)),
+        (lambda x: square(np.arange(3)) + 0 * int(x > 0), (2.0,)),
+        (lambda x, k: square(k) * x, (2.0, np.array([1, 2]))),
+        (lambda x, k: by_element(k) * x, (2.0, np.array([1, 2, 3]))),
+        (lambda x: larger(x, np.any(x > 0)), (X,)),
+        (lambda x: larger(x, np.array_equal(x, x), 1), (X.reshape(1, 3),)),
+        (keeps_what_it_passes, (2.0,)),
+        (lambda x, k: doubling(k) + np.sum(k) + x, (1.0, np.array([1, 2]))),
+    ],
+)
+def test_they_stay_integers(f: Callable[..., Any], args: Any) -> None:
+    alike(symgrad(f)(*args), f(*args), 0.0, types="kind")
+
+
+def test_derivatives() -> None:
+    f = symgrad(lambda x, places: pick(x**2, places))
+    assert f.grad(X, np.array([0, 2])).tolist() == [2.0, 0.0, 6.0]
+
+
+def of_type(x, k):
+    if isinstance(k, int):
+        return x[k]
+    return x[0] * k
+
+
+def of_floats(x):
+    return x * 2 if isinstance(x, float) else -x
+
+
+def test_types_are_those_of_the_call() -> None:
+    f, g = symgrad(of_type), symgrad(of_floats)
+    for k in (1, 0.5, 0, 1.0):
+        assert f(X, k) == of_type(X, k)
+    for v in (1, 0.5, 0, 1.0, np.float64(2.0)):
+        assert g(v) == of_floats(v)
+
+
+# --- made of truth values and rounded numbers
+def stored(x):
+    a = np.array([1, 2, 3])
+    a[1] = x > 0
+    return a * 2
+
+
+def stored_among_many(x):
+    a = np.arange(4)
+    a[2] = x > 0
+    return a + 0.5
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.array([1, x > 0]),
+        lambda x: np.array([1, round(x)]),
+        lambda x: np.array([1, x > 0]) * x,
+        lambda x: (
+            np.array([x > 0, False]),
+            np.array([1.0, x > 0]),
+            np.array([x > 0, 3 * (x > 1)]),
+        ),
+        lambda x: (np.array([x > 0, 3 * (x > 1)]) // 2, np.array([7, 3 * (x > 1)]) % 2),
+        lambda x: (np.array([x > 0, 3 * (x > 1)]) / 2, np.array([1, math.floor(x)]) * np.arange(2)),
+        lambda x: [np.array([0, round(x)]) % 2, abs(np.array([0, round(x)]))],
+        lambda x: np.where(np.array([0, round(x)]) > 1, np.array([0, round(x)]), 0),
+        lambda x: (np.array([2, x > 0]).sum(), np.array([2, x > 0]).max()),
+        stored,
+        stored_among_many,
+    ],
+)
+@pytest.mark.parametrize("x", [2.6, -0.4])
+def test_integers_of_what_is_decided(f: Callable[..., Any], x: float) -> None:
+    alike(symgrad(f)(x), f(np.float64(x)), 0.0, types="kind")
+
+
+def test_of_elements_of_arrays() -> None:
+    x = np.array([2.0, -1.0])
+    f = symgrad(lambda x: np.array([x[0] > 0, 3, np.sum(x > 0)]))
+    np.testing.assert_array_equal(f(x), np.array([1, 3, 1]), strict=True)
+    g = symgrad(lambda x: np.sum(np.array([1, x[1] > 0]) * x**2))
+    assert g(x) == 4.0 and g.grad(x).tolist() == [4.0, 0.0]
+
+
+def test_powers_of_integers() -> None:
+    def masked(x, k):
+        return 2**k * (x[k] > 0)
+
+    f = symgrad(masked)
+    x = np.array([1.0, 2.0, 3.0])
+    for k in (2, -2, 0, -1):
+        assert f(x, k) == masked(x, k)
+
+    with pytest.raises(SymdiffError, match="negative integer power"):
+        symgrad(lambda x: np.arange(1, 4) ** -1 * x)(x)
+
+
+def test_no_derivative_by_an_integer_alone() -> None:
+    x = np.array([1.0, 2.0])
+    for which in ("k", 1):
+        f = symgrad(lambda x, k: x[k] ** 2, wrt=which)
+        for derivative in (f.grad, f.jacobian, f.value_and_grad, f.hessian):
+            with pytest.raises(SymdiffError, match=r"'k' of .* is an integer here"):
+                derivative(x, 1)
+        assert f(x, 1) == 4.0
+
+
+def test_squares_of_truth_values_are_refused() -> None:
+    """NumPy has them in 8 bits, and roots of those in float16."""
+    x = np.array([1.0, -2.0])
+    with pytest.raises(SymdiffError, match="integers of 8 bits"):
+        symgrad(lambda x: np.sqrt((x > 0) ** 2) * x)(x)
+    np.testing.assert_array_equal(symgrad(lambda x: (x > 0) ** 3)(x), (x > 0) ** 3)
