@@ -9,7 +9,6 @@ from typing import Any
 from symdiff.ir import FALSE, Expr
 from symdiff.pipeline.lowered.scalar import LoweredFunction
 from symdiff.runtime.protocols import Plain, Tier
-from symdiff.runtime.scalar.compiled import Spec
 from symdiff.runtime.scalar.kernel import Kernel
 
 Test = Expr | Callable[[tuple[Expr, ...], str, str], Expr]
@@ -70,26 +69,6 @@ def make_kernel(
         )
         function = Tested("f", params, outputs, outputs, test=test, again=again, **common)
     return Kernel(function, cache=cache, **options)
-
-
-class WideKernel(Kernel):
-    """Outputs in double-double arithmetic."""
-
-    wide = True
-
-    def _specified(self, dtype: str, kind: str) -> Spec:
-        f = self.function
-        return Spec(
-            f.params, f.outputs, None, dtype, self.accuracy, self.cache,
-            arrays=kind != "point", lean=kind == "lean", wide=f.double_double,
-        )  # fmt: skip
-
-
-def make_wide_kernel(outputs: Iterable[Expr], params: Iterable[str] = ("x", "y")) -> Kernel:
-    """The kernel of some outputs in double-double arithmetic."""
-    outputs = tuple(outputs)
-    function = LoweredFunction("f", tuple(params), outputs, outputs, keep=False)
-    return WideKernel(function, cache=False)
 
 
 def compiled_entries(f: Any, **static: Any) -> dict[Any, Callable[..., Any]]:

@@ -99,7 +99,7 @@ def test_rows_whose_shapes_are_only_known_when_computed() -> None:
     np.testing.assert_array_equal(f.map(np.ones((3, 4))), np.full((3, 4), 2.0))
 
 
-# ---------------------------------------------------------------- corrected at once
+# --------------------------------------------------------------------- measured
 def turned(p, w):
     """A formula whose values have more roundings than doubles may have: most are flagged."""
     d = p[:2] - p[1:]
@@ -126,7 +126,7 @@ def row_arguments(count):
 
 
 @pytest.mark.slow
-def test_rows_that_would_be_flagged_are_corrected_at_once() -> None:
+def test_rows_that_would_be_flagged_are_measured() -> None:
     f = symgrad(turned)
     p, w = row_arguments(60)
     p[3] = 1.0
@@ -137,11 +137,11 @@ def test_rows_that_would_be_flagged_are_corrected_at_once() -> None:
     with mp.workprec(600):
         for k, row in enumerate(found):
             for a, b in zip(row, turned_exactly(p[k], w[k]), strict=True):
-                assert abs(mp.mpf(float(a)) - b) <= 4 * np.spacing(abs(float(b)))
+                assert abs(mp.mpf(float(a)) - b) <= 2.0**-44 * np.max(abs(row))
 
 
 @pytest.mark.slow
-def test_a_corrected_row_does_not_depend_on_others() -> None:
+def test_a_measured_row_does_not_depend_on_others() -> None:
     f = symgrad(turned).jacobian
     p, w = row_arguments(40)
     p[3], w[6], p[7] = 1.0, 1e-320, 0.0
@@ -162,15 +162,19 @@ def kernels_of_rows(f):
 def test_only_rows_that_are_not_accurate_are_computed_again() -> None:
     f = symgrad(turned)
     p, w = row_arguments(30)
-    p[11] *= 1e-9  # a quotient of two small numbers, one of which cancels
+    p[11], w[11] = [1.0, 1.0 + 1e-5, 1.0 - 1e-5], -2.5  # all three results cancel
     given = []
     f.map(p[:1], w[:1])
     kernel, first = kernels_of_rows(f)
     assert not kernel.is_compiled("float64")  # nothing was left to it
-    first.others = lambda some: given.append(some) or kernel(some)
+    more = kernel.with_more_digits
+    kernel.with_more_digits = lambda some: given.append(some) or more(some)
     f.map(p, w)
     assert [len(some[0]) for some in given] == [1]
     np.testing.assert_array_equal(given[0][0][0], p[11])
+    with mp.workprec(600):
+        exact = list(map(float, turned_exactly(p[11], w[11])))
+    np.testing.assert_allclose(f.map(p, w)[11], exact, rtol=1e-14)
 
 
 def test_rows_that_lose_nothing_are_computed_in_doubles() -> None:
@@ -207,7 +211,8 @@ def test_rows_in_vectors_are_those_that_are_asked_for_one_by_one(accuracy):
     f = symgrad(turned, accuracy=accuracy).jacobian
     p, w = row_arguments(2500)  # more than are taken together
     whole = f.map(p, w)
-    assert isinstance(kernels_of_rows(f)[1], Transposed)
+    first = kernels_of_rows(f)[1]
+    assert isinstance(first if accuracy == "fast" else first.plain, Transposed)
     turned_over = f.map(np.asfortranarray(p), np.repeat(w, 2)[::2])
     for a, b in zip(whole, turned_over, strict=True):
         np.testing.assert_array_equal(a, b)
@@ -219,7 +224,7 @@ def test_rows_in_vectors_are_those_that_are_asked_for_one_by_one(accuracy):
         np.testing.assert_allclose(a[7], b, rtol=1e-13)
     one = symgrad(turned, accuracy="strict").jacobian(p[7], w[7])
     for a, b in zip(whole, one, strict=True):
-        np.testing.assert_allclose(a[7], b, rtol=4e-15 if accuracy == "high" else 1e-13)
+        np.testing.assert_allclose(a[7], b, rtol=1e-13)
 
 
 def test_rows_of_integers_and_of_other_sizes() -> None:

@@ -14,15 +14,13 @@ from typing import Any
 import pytest
 from flint import arb, ctx, fmpq
 
-from symdiff.codegen.llvm import double_double
-from symdiff.codegen.llvm.printer import Lanes
 from symdiff.ir import POW, Op
 from symdiff.lowering.double_double import arithmetic as dd
 from symdiff.lowering.double_double import pairs
 from symdiff.lowering.double_double.arithmetic import Pair
 from symdiff.lowering.double_double.functions import FLOOR, RULES, UNIT
 from symdiff.lowering.double_double.pairs import PairFunction
-from symdiff.runtime.scalar.compiled import link
+from tests import pair_code
 
 SAMPLES = 1500
 PRECISION = 400
@@ -45,16 +43,11 @@ class _Result(ctypes.Structure):
 
 
 def compiled(function: PairFunction) -> Callable[..., Any]:
-    code = link("test " + function.symbol, lambda: _text(function), False)
+    code = pair_code.compiled(function)
     kind = ctypes.CFUNCTYPE(_Result, *[ctypes.c_double] * (2 * function.arity))
     found = kind(code.address(function.symbol))
     found.code = code  # type: ignore[attr-defined]
     return found
-
-
-def _text(function: PairFunction) -> str:
-    pairs.FUNCTIONS.setdefault(function.symbol, function)
-    return double_double.print_function(function.symbol, Lanes())
 
 
 def exactly(value: float) -> Any:

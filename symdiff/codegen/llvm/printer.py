@@ -91,13 +91,14 @@ def print_point(
     flagged: Expr | None,
     dtype: str,
     lean: bool = False,
+    writer: Writer | None = None,
 ) -> str:
     """A module with `i8 @point(ptr in, ptr out)` for one element; if `lean`, the processor's flags count too.
 
     Where the `flagged` condition holds, the function whose address is in the global
     `second`, if there is one, is called with the global `plan`; it computes the element again and decides.
     """
-    writer = Writer(dtype, Lanes())
+    writer = writer or Writer(dtype, Lanes())
     real = writer.real
     for k, name in enumerate(params):
         writer.inputs[name] = f"getelementptr {real}, ptr %in, i64 {k}"

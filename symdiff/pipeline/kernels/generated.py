@@ -207,6 +207,10 @@ class GeneratedLoops(LoopKernel):
         """The generated function, whatever is asked for."""
         return self._generated
 
+    def _is_special(self, dtype: str, values: Sequence[Any], result: Any) -> bool:
+        held = self.points is not None and bool(self.points.held(values))
+        return held or super()._is_special(dtype, values, result)
+
     def _may_have_lost(self, dtype: str, values: Sequence[Any], *results: Any) -> bool:
         return super()._may_have_lost(dtype, values, *results) or any(map(_has_tiny, values))
 

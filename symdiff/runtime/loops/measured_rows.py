@@ -1,7 +1,6 @@
 """Rows whose errors are measured, each by itself: computed to nearest, and rounding up, and down.
 
-Rows where these differ, or have no value, are computed again by a kernel with error tests. What a row gives does not
-depend on others. As in probes (`runtime.loops.probe`), a result of zeros that is the same in all directions may have
+Rows where these differ, or have no value, are computed again in balls. What a row gives does not depend on others. As in probes (`runtime.loops.probe`), a result of zeros that is the same in all directions may have
 lost what it was made of.
 """
 
@@ -15,9 +14,12 @@ import numpy as np
 from symdiff.runtime import processor_modes, signals
 from symdiff.runtime.loops.arguments import FLOAT64
 from symdiff.runtime.loops.kernel import MORE, LoopKernel, Measured
-from symdiff.runtime.loops.probe import FAILURES, LIMIT, ROUNDED
+from symdiff.runtime.loops.probe import FAILURES, ROUNDED
 from symdiff.runtime.scalar.elementwise import Array
 
+LIMIT = 2.0**-44
+"""What results may differ by, of the largest element of their row: roundings all go one way there, and to nearest about
+a tenth of that is left."""
 BLOCK = 4096
 """Rows that are compared together."""
 SMALLEST = ROUNDED * float(np.finfo(np.float64).smallest_subnormal)
@@ -81,10 +83,14 @@ class MeasuredRows:
         inexact = environment.is_inexact()
         for plain, more, less, varies in zip(found, up, down, self.varies, strict=True):
             bad |= _lost(plain, more, less, varies and inexact)
-        if bad.any():
-            given = [v[bad] if m else v for v, m in zip(args, mapped, strict=True)]
-            for place, v in zip(found, self.others(given), strict=True):
-                place[bad] = v
+        finite = np.ones(len(bad), bool)
+        for v in (v for v, m in zip(args, mapped, strict=True) if m):
+            finite &= _each(np.isfinite(v), np.all)
+        for which in (bad & finite, bad & ~finite):  # nothing is proven of what is not finite
+            if which.any():
+                given = [v[which] if m else v for v, m in zip(args, mapped, strict=True)]
+                for place, v in zip(found, self.others.with_more_digits(given), strict=True):
+                    place[which] = v
         return found
 
 

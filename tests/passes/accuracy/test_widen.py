@@ -12,25 +12,24 @@ from symdiff.interpret import Certified, ulp_error
 from symdiff.ir import Expr
 from symdiff.ir import functions as f
 from symdiff.passes.differentiate import gradient
-from symdiff.runtime.scalar.kernel import Kernel
-from tests.kernels import make_wide_kernel
+from tests.pair_code import Wide
 from tests.passes.expressions import EXPRESSIONS, POINTS, X, Y
 
 SMALLEST = 2.0**-1022
 
 
-def wide(*outputs: Expr) -> Kernel:
+def wide(*outputs: Expr) -> Wide:
     names = [v.value for v in ir.variables(outputs)]
-    return make_wide_kernel(outputs, sorted(names))
+    return Wide(outputs, sorted(names))
 
 
 def check(outputs: tuple[Expr, ...], points: list[tuple[float, ...]], ulps: float) -> int:
     """Every result that is not flagged is right; how many were flagged."""
-    kernel = make_wide_kernel(outputs, ["x", "y"])
+    kernel = Wide(outputs)
     reference = Certified(["x", "y"], outputs)
     count = 0
     for point in points:
-        values, flagged = kernel.point.evaluate(point)
+        values, flagged = kernel.evaluate(point)
         if flagged:
             count += 1
             continue
@@ -80,7 +79,7 @@ def test_differences_of_inputs_are_exact() -> None:
      (f.FLOOR(X / 3), 9.0), (f.FMOD(X, ir.const(3)), 9.0), (X * f.EXP(-X * X), 50.0)],
 )  # fmt: skip
 def test_exact_zeros_are_not_flagged(e: Expr, x: float) -> None:
-    assert wide(e).point.evaluate([x])[1] is False
+    assert wide(e).evaluate([x])[1] is False
 
 
 @pytest.mark.sampled
@@ -90,7 +89,7 @@ def test_exact_zeros_are_not_flagged(e: Expr, x: float) -> None:
      (X ** ir.const(ir.Fraction(1, 3)), [-8.0])],
 )  # fmt: skip
 def test_nan_outside_of_the_domain_is_certain(e: Expr, point: list[float]) -> None:
-    values, flagged = wide(e).point.evaluate(point)
+    values, flagged = wide(e).evaluate(point)
     assert math.isnan(values[0]) and not flagged
 
 
@@ -101,13 +100,13 @@ def test_nan_outside_of_the_domain_is_certain(e: Expr, point: list[float]) -> No
      (X * 1e-200 * 1e200, [1e-200]), (f.EXP(X), [-705.0]), (f.FLOOR(f.CBRT(X * X * X)), [3.0])],
 )  # fmt: skip
 def test_what_cannot_be_settled_is_flagged(e: Expr, point: list[float]) -> None:
-    assert wide(e).point.evaluate(point)[1] is True
+    assert wide(e).evaluate(point)[1] is True
 
 
 def test_only_the_branch_that_is_taken_counts() -> None:
     e = ir.where(ir.lt(X, ir.ONE), X * X, f.GAMMA(X))
-    assert wide(e).point.evaluate([0.5]) == ([0.25], False)
-    assert wide(e).point.evaluate([1.5])[1] is True
+    assert wide(e).evaluate([0.5]) == ([0.25], False)
+    assert wide(e).evaluate([1.5])[1] is True
 
 
 @pytest.mark.slow

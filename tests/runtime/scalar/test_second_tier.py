@@ -16,7 +16,7 @@ from symdiff.pipeline.lowered.scalar import LoweredFunction
 from symdiff.runtime.scalar import elementwise
 from symdiff.runtime.scalar.fallback import Tiered
 from symdiff.runtime.scalar.kernel import Kernel
-from tests.kernels import make_kernel, make_wide_kernel
+from tests.kernels import make_kernel
 
 X, Y = ir.var("x"), ir.var("y")
 CANCELS = (1 - f.COS(X)) / X**2
@@ -90,16 +90,6 @@ def test_float32_is_settled_in_double() -> None:
     assert got.values[0].dtype == np.float32 and got.flagged == 0
     expected = truth(x[:2].astype(float)).astype(np.float32)
     assert np.array_equal(got.values[0][:2], expected)
-
-
-def test_wide_alone_computes_every_element() -> None:
-    kernel = make_wide_kernel([f.EXP(X) - 1], ["x"])
-    x = np.geomspace(1e-12, 700, 1000)
-    got = kernel.evaluate([x])
-    np.testing.assert_array_max_ulp(got.values[0], np.expm1(x), 1)
-    assert got.flagged == 0
-    single = kernel.evaluate([x[:900].astype(np.float32)])
-    assert single.values[0].dtype == np.float32
 
 
 def test_pickle_keeps_the_tiers() -> None:
