@@ -11,20 +11,24 @@ from collections.abc import Sequence
 from symdiff.ir import (
     FALSE,
     NAN,
+    ONE,
     POW,
+    SUB,
     TRUE,
     VAR,
     WHERE,
+    ZERO,
     Expr,
     and_,
     eq,
+    lt,
     not_,
     or_,
     rational,
     raw,
     topological,
 )
-from symdiff.ir.functions import LARGER, PINNED, SMALLER, domain
+from symdiff.ir.functions import FLOOR, LARGER, PINNED, SMALLER, domain
 from symdiff.ir.nodes import EQ
 from symdiff.ir.plain import is_decided
 
@@ -51,8 +55,17 @@ def undefined(outputs: Sequence[Expr], exactly: bool = False) -> list[Expr]:
                 found[e] = and_(found[a], found[b])
             else:
                 found[e] = or_(and_(c, found[a]), and_(not_(c), found[b]))
-        elif e.op in (LARGER, SMALLER) or (e.op is POW and rational(e.args[1]) is None):
-            found[e] = and_(*(found[a] for a in e.args))  # 1**nan and nan**0 are 1
+        elif e.op in (LARGER, SMALLER):
+            found[e] = and_(*(found[a] for a in e.args))
+        elif e.op is POW and rational(e.args[1]) is None:
+            x, y = e.args
+            found[e] = and_(found[x], found[y])
+            outside = not_(domain(POW, e.args))
+            for one, other in (  # 1**nan and nan**0 are 1
+                (found[x], not_(_is_zero(y))), (found[y], not_(eq(x, ONE))), (lt(x, ZERO), outside),
+            ):  # fmt: skip
+                if not exactly or _is_exact(other):
+                    found[e] = or_(found[e], and_(one, other))
         elif e.op is PINNED:
             h, value, closed = e.args
             here = FALSE if exactly and not _is_exact(h) else eq(h, 0)
@@ -67,6 +80,14 @@ def undefined(outputs: Sequence[Expr], exactly: bool = False) -> list[Expr]:
     return [found[e] for e in outputs]
 
 
+def _is_zero(e: Expr) -> Expr:
+    """Whether a node is 0, as a comparison of what it is the difference of, which is not rounded."""
+    return eq(*e.args) if e.op is SUB else eq(e, ZERO)
+
+
 def _is_exact(e: Expr) -> bool:
     """Whether doubles compute a node without rounding."""
-    return all(n.op.boolean or not n.args or is_decided(n) for n in topological((e,)))
+    return all(
+        n.op.boolean or not n.args or is_decided(n) or (n.op is FLOOR and not n.args[0].args)
+        for n in topological((e,))
+    )

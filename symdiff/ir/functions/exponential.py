@@ -152,7 +152,7 @@ def gap(a: Expr, b: Expr) -> Expr:
     return LARGER(a, LOWEST) - LARGER(b, LOWEST)
 
 
-LOWEST = const(-1e300)
+LOWEST = const(-1e270)
 """What -inf counts as in exponents."""
 
 

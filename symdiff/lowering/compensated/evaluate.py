@@ -55,15 +55,11 @@ Corrected = tuple[Expr, Expr]
 
 class Known(dict[Expr, Corrected]):
     """The nodes of a program that have been built; `light` where functions have fewer bits,
-    `single` in single precision, `calls` where functions are calls (see `called`), `second` where
-    errors need not be small relative to their values: so are their products, and divisors, powers
-    and arguments of functions are rounded first."""
+    `single` in single precision, `calls` where functions are calls (see `called`)."""
 
-    def __init__(
-        self, light: bool = False, single: bool = False, calls: bool = False, second: bool = False
-    ) -> None:
+    def __init__(self, light: bool = False, single: bool = False, calls: bool = False) -> None:
         super().__init__()
-        self.light, self.single, self.calls, self.second = light, single, calls, second
+        self.light, self.single, self.calls = light, single, calls
 
 
 ITEMS = tuple(Op(f"item_{k}", 1, python="{0}[" + str(k) + "]") for k in range(3))
@@ -85,8 +81,9 @@ def called(op: Op, x: Expr, light: bool) -> Unnormalised:
 
 
 def is_compensable(e: Expr) -> bool:
-    """Whether all errors in a node can be computed."""
-    return all(_has_error(n) for n in ir.topological((e,)))
+    """Whether all errors in a node can be computed; of what conditions compare, values are enough."""
+    below = lambda n: () if n.op.boolean else n.args
+    return all(_has_error(n) for n in ir.reached((e,), below))
 
 
 def is_plain_sum(e: Expr) -> bool:
@@ -172,26 +169,15 @@ def _local(n: Expr, args: list[Corrected], known: Known) -> Corrected:
         return (ir.raw(op, tuple(a for a, _ in args), n.value) if args else n), ir.ZERO
     if is_decided(n) or op in STEPS:
         return ir.raw(op, tuple(a for a, _ in args)), ir.ZERO
-    if known.second:
-        if op is ir.MUL:
-            return _product(args[0], args[1], second=True)
-        if op is ir.DIV or op is ir.POW or op in CORRECTED:
-            first = 1 if op is ir.DIV else 0
-            args = [
-                x if k < first or _is_rounded_once(a, known) else ordered(x)
-                for k, (a, x) in enumerate(zip(n.args, args, strict=True))
-            ]
-    if op is ir.POW:
-        q = ir.rational(n.args[1])
-        assert q is not None
-        return _rational_power(args[0], q)
+    if op is ir.POW and _has_error(n):
+        return _rational_power(args[0], ir.rational(n.args[1]) or Fraction(0))
     if op in CORRECTED:
         build = called if known.calls else _built
         value, error, slope = build(op, args[0][0], known.light)
         return value, _fma(slope, args[0][1], error)
     if op in _ARITHMETIC:
         return _ARITHMETIC[op](*args)
-    return n, ir.ZERO
+    return (ir.raw(op, tuple(a for a, _ in args), n.value) if args else n), ir.ZERO
 
 
 def _constant(n: Expr, single: bool) -> Corrected:
@@ -238,27 +224,15 @@ def _opposite(x: Corrected) -> Corrected:
     return _negative(x[0]), _negative(x[1])
 
 
-def _product(x: Corrected, y: Corrected, second: bool = False) -> Corrected:
+def _product(x: Corrected, y: Corrected) -> Corrected:
     (a, da), (b, db) = x, y
     if is_power_of_two(a) or is_power_of_two(b):
         return ir.raw(ir.MUL, (a, b)), _fma(a, db, _fma(b, da, ir.ZERO))
     p = ir.raw(ir.MUL, (a, b))
     error = ir.raw(FMA, (a, b, _negative(p)))
-    if second and da is not ir.ZERO and db is not ir.ZERO:
-        return p, _fma(a, db, _fma(_add(b, db), da, error))
     if x == y and da is not ir.ZERO:
         return p, _fma(ir.raw(ir.MUL, (ir.const(2), a)), da, error)
     return p, _fma(a, db, _fma(b, da, error))
-
-
-def ordered(x: Corrected) -> Corrected:
-    """A number whose error is that of one rounding. Where that is not known, the number stays."""
-    a, da = x
-    if da is ir.ZERO or ir.rational(a) is not None:
-        return x
-    is_known = ir.raw(ir.LT, (ir.raw(ir.ABS, (da,)), ir.INF))
-    value, error = _sum((a, ir.ZERO), (ir.raw(ir.WHERE, (is_known, da, ir.ZERO)), ir.ZERO))
-    return value, ir.raw(ir.WHERE, (is_known, error, ir.NAN))
 
 
 def _quotient(x: Corrected, y: Corrected) -> Corrected:

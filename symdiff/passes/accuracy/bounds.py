@@ -398,8 +398,10 @@ class Bounds:
 
     def _decide(self, e: Expr, difference: Expr) -> None:
         """Flag what depends on the sign of the difference of its arguments within the error of these;
-        the sign of a single one is not flagged, if its relative error is known."""
+        the sign of a single one is not flagged, if its relative error is known, nor whether a value is nan."""
         args = e.args
+        if args[0] is args[1]:
+            return
         if any(a is ZERO for a in args) and all(self.bounds[a].static for a in args):
             return
         error = self._absolute((a, self.bounds[a].k) for a in args)

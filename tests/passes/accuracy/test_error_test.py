@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from symdiff import ir
+from symdiff import ir, symgrad
 from symdiff.interpret import Certified, ulp_error
 from symdiff.ir import NAN, Expr, topological
 from symdiff.ir import functions as f
@@ -134,3 +134,22 @@ def test_series_that_count_in_their_bands_only_are_bounded_there():
     alone = ErrorTest(series=series_in_bands((choice, other)))
     assert alone.of(series).static and not ErrorTest().of(series).static
     assert alone.of(choice).k >= alone.of(series).k
+
+
+def smooth_largest(a, b, c):
+    return np.logaddexp(a, np.logaddexp(b, c))
+
+
+def halo(r, c):
+    """Its series near 0 is chosen by powers of c that are not multiplied out."""
+    x = r * c
+    return (np.log(1 + x) - x / (1 + x)) / r
+
+
+@pytest.mark.parametrize("fun", [smooth_largest, halo])
+def test_no_element_of_ordinary_arrays_is_left_to_balls(fun):
+    """Whether a value is nan is no decision of rounding; what conditions compare needs no errors."""
+    f = symgrad(fun).value_and_grad
+    x = np.random.default_rng(1).uniform(0.5, 1.5, (fun.__code__.co_argcount, 500))
+    f(*x)
+    assert f._compiled({})[1].kernel.evaluate(list(x)).flagged == 0

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from symdiff import ir
+from symdiff import ir, symgrad
 from symdiff.ir import Expr
 from symdiff.ir import functions as f
 from symdiff.pipeline.lowered.scalar import LoweredFunction
@@ -145,3 +145,15 @@ def test_large_results_are_the_same_as_small_ones_wherever_many_are_flagged() ->
         np.testing.assert_allclose(values[near], truth(NEAR), rtol=2e-16)
         assert np.all(values[~near] == kernel.evaluate([np.full(9000, 1.5)]).values[0][0])
         assert np.array_equal(more, x[lead:] + 1)
+
+
+def test_what_is_nan_is_not_asked_about(monkeypatch) -> None:
+    """Arguments that are nan, and powers of negative numbers."""
+    f = symgrad(lambda x, p: x**p).value_and_grad
+    x, p = np.linspace(0.5, 1.5, 64), np.linspace(0.3, 2.7, 64)
+    f(x, p)
+    monkeypatch.setattr(Tiered, "_asked", None)
+    x[::3], x[1::3] = np.nan, -1.7
+    for result in (f(x, p)[0], *f(x, p)[1]):
+        assert np.isnan(result[::3]).all() and np.isnan(result[1::3]).all()
+        assert np.isfinite(result[2::3]).all()
