@@ -184,10 +184,9 @@ def _constant(n: Expr, single: bool) -> Corrected:
     from symdiff.lowering.double_double.functions import named
     from symdiff.lowering.target import nearest_single
 
-    if n is ir.NAN:  # outside the domain: what is taken there is flagged
-        return n, ir.ZERO
     q = ir.rational(n) if n.op is ir.CONST else named(n.op)
-    assert q is not None
+    if q is None:  # nan outside of the domain, which is flagged, or infinities that are compared with
+        return n, ir.ZERO
     number = nearest_single if single else nearest
     first = number(q)
     if not math.isfinite(first):
