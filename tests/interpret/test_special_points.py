@@ -55,6 +55,17 @@ def test_a_kink_at_which_a_formula_is_wrong(wrong: float) -> None:
     assert holds(found, (0.0, 2.0)) and not holds(found, (1.0, 2.0))
 
 
+def test_a_kink_in_a_branch_is_wrong_only_where_that_is_taken_or_ends() -> None:
+    found = sought(
+        where(ir.lt(y, 0), abs_(x), 3 * x), lambda x, y: 3.0 if y >= 0 else sign(x) if x else 1.0
+    )
+    assert holds(found, (0.0, -1.0)) and not holds(found, (0.0, 1.0))
+    (kink,) = (p for p in places_of([where(ir.lt(y, 0), abs_(x), 3 * x)]) if p.at is abs_(x))
+    assert holds(kink.within, (0.0, 0.0)) and not holds(kink.within, (0.0, 1e-300))
+    (kink,) = (p for p in places_of([where(ir.lt(y, 0), abs_(x), abs_(x) * y)]) if p.at is abs_(x))
+    assert kink.within is ir.TRUE
+
+
 def test_two_kinks_at_which_a_formula_is_wrong_where_they_meet() -> None:
     found = sought(
         abs_(x) + abs_(y) / (1 + abs_(x)),
