@@ -336,7 +336,9 @@ def norm_of_cubes(x):
 )
 def test_equal_arguments_are_searched_once(f, at, other):
     slopes = symgrad(f).grad
-    want = [np.array(slopes(*at)) for _ in range(3)][0]
+    want = np.array(slopes(*at))
+    for _ in range(2):
+        slopes(*at)
     start = work.spent()
     slopes(*other)
     searched = work.spent() - start
