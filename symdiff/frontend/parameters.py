@@ -242,7 +242,7 @@ class Arrays:
     def value(self, name: str) -> Any:
         """A real parameter as a traced value."""
         type, shape = self.arrays.get(name), (self.shapes or {}).get(name, ())
-        if type is None and len(shape) > 2 and shape[2]:
+        if type is None and shape[:1] == (0,) and len(shape) > 2 and shape[2]:
             return shape[2][0][1]  # an integer that is known
         if type is None:
             return Whole(loop_program.index(name)) if self._whole(name) else Real(ir.var(name))

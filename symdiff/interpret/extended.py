@@ -46,6 +46,9 @@ def extended_value(
             if e.op in (LARGER, SMALLER) and args[1].is_nan():
                 v[i] = args[0]  # nothing is larger than nan
                 continue
+            if e.op is PINNED and args[0].is_nan():
+                v[i] = args[2]  # nan is no point
+                continue
             if e.op in ir.COMPARISONS and v[i] is None and any(a.is_nan() for a in args):
                 v[i] = False
             if e.op in _FLINT_RULES or e.op.boolean:

@@ -52,12 +52,14 @@ class Place:
     zeros : quantities that are all zero there.
     at : the node that is not smooth.
     asks : for a branch at a single point, or in a thin band, the comparisons in its condition.
+    within : holds wherever the program evaluates the node, and at the ends of the branches around it.
     """
 
     condition: Expr
     zeros: tuple[Expr, ...]
     at: Expr
     asks: tuple[Expr, ...] = ()
+    within: Expr = ir.TRUE
 
 
 def pairs_of(places: Sequence[Place], free: set[Place]) -> list[tuple[Place, Place]]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence, Set
+from dataclasses import replace
 from fractions import Fraction
 
 from symdiff import ir
@@ -26,6 +27,8 @@ from symdiff.ir.plain import exactly
 
 LOGIC = (ir.AND, ir.OR, ir.NOT)
 """The operations that combine comparisons to conditions."""
+MOST_BRANCHES = 8
+"""The most branches around a place that its condition names."""
 LITTLE = 1e-9
 """The value of a parameter that only conditions read, at general points."""
 
@@ -41,19 +44,57 @@ def places_of(outputs: Sequence[Expr]) -> Iterator[Place]:
     order = topological(outputs)
     tolerances = {*ir.variables(outputs)} - ir.variables_of_values(outputs)
     found: dict[Expr, Place] = {}
+    every: list[Place] = []
     for e in order:
         if e.op is WHERE:
-            found = {p.condition: p for p in _guards(e, tolerances)} | found
+            every += (guards := list(_guards(e, tolerances)))
+            found = {p.condition: p for p in guards} | found
     for e in order:
         own = _boundary(e) if e.op in (LT, LE) else _edge(e) or _kink(e)
         for place in (*(poles(e) if own is None else (own,)), *_cut(e)):
             if place.condition is not FALSE:
+                every.append(place)
                 found.setdefault(place.condition, place)
     singular = [p for e in order if (p := _singular(e)) is not None and p.condition is not FALSE]
     if found or len({p.at.op is LOG for p in singular}) == 2:
         for p in singular:
+            every.append(p)
             found.setdefault(p.condition, p)
-    return iter(found.values())
+    around = _branches_around(outputs)
+    common: dict[Expr, tuple[Expr, ...]] = {}
+    for p in every:
+        common[p.condition] = _both(around[p.at], common.get(p.condition, around[p.at]))
+    for condition, p in found.items():
+        yield replace(p, within=functools.reduce(and_, common[condition], ir.TRUE))
+
+
+def _branches_around(outputs: Sequence[Expr]) -> dict[Expr, tuple[Expr, ...]]:
+    """For each node, conditions of branches around it, with their ends, on all paths to it."""
+    found: dict[Expr, tuple[Expr, ...]] = dict.fromkeys(outputs, ())
+    for e in reversed(topological(outputs)):
+        outside = found[e]
+        inside = [outside] * len(e.args)
+        if e.op is WHERE and len(outside) < MOST_BRANCHES:
+            inside[1:] = ((*outside, closed(e.args[0], side)) for side in (True, False))
+        for a, own in zip(e.args, inside, strict=True):
+            found[a] = _both(own, found.get(a, own))
+    return found
+
+
+def _both(one: tuple[Expr, ...], other: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    return one if one is other else tuple(e for e in one if e in other)
+
+
+def closed(condition: Expr, truth: bool) -> Expr:
+    """What holds where a condition does, or where it fails, and at the ends of these sets."""
+    if condition.op is ir.NOT:
+        return closed(condition.args[0], not truth)
+    if condition.op in (ir.AND, ir.OR):
+        join = and_ if (condition.op is ir.AND) is truth else or_
+        return functools.reduce(join, (closed(a, truth) for a in condition.args))
+    if condition.op in (LT, LE):
+        return ir.le(*(condition.args if truth else reversed(condition.args)))
+    return condition if truth else ir.TRUE
 
 
 def _guards(e: Expr, tolerances: Set[Expr]) -> Iterator[Place]:

@@ -146,12 +146,14 @@ def special_points(
             both = Place(and_(p.condition, q.condition), (*p.zeros, *q.zeros), q.at)
             if p in alone and q in alone and both.condition is not FALSE:
                 sort(both)
-    met = functools.reduce(or_, (p.condition for p in wrong), FALSE)
+    met = functools.reduce(or_, (and_(p.condition, p.within) for p in wrong), FALSE)
     found = [p for p in places if p.asks or p.condition in trial.jumps]
-    doubts = [p.condition for p in unknown]
+    doubts = [and_(p.condition, p.within) for p in unknown]
     doubts += several([*found, *others], len(pairs) > PAIRS, free, trial.is_second)
     if trial.is_second:
-        doubts += [p.condition for p in alone if p.at.op in SLOPED and _is_curved(p)]
+        doubts += [
+            and_(p.condition, p.within) for p in alone if p.at.op in SLOPED and _is_curved(p)
+        ]
     every = functools.reduce(or_, doubts, met)
     used = set(ir.reached(outputs, lambda e: e.args[1:] if e.op is WHERE else e.args))
     guards = tuple(p.at for p in jumps if not used.isdisjoint(ir.variables(p.zeros)))

@@ -203,6 +203,7 @@ class FormulasAt(Formulas):
         self._doubles, self._point = Doubles(), point
         self._known: dict[Expr, Any] = {}
         self._kinds: dict[Expr, str] = {}
+        self._equalities: dict[Expr, bool] = {}
         rng = random.Random(6)
         steps = {
             n: ASIDE * rng.uniform(0.5, 1.0) * (x or 1.0) if math.isfinite(x) else 0.0
@@ -222,7 +223,7 @@ class FormulasAt(Formulas):
 
     def given(self, values: dict[str, Any], condition: Any, holds: bool) -> dict[str, Any]:
         """Values where a condition holds, or does not."""
-        if not isinstance(condition, Expr) or not _has_equality(condition):
+        if not isinstance(condition, Expr) or not self._has_equality(condition):
             return values
         known = dict(_truths_of(condition, holds))
         return {n: _under(v, known) for n, v in values.items()}
@@ -230,7 +231,7 @@ class FormulasAt(Formulas):
     def _truths(self, condition: Any) -> list[bool]:
         """A condition at the point, and with its equalities on both sides in a general direction."""
         here = bool(self._at(condition))
-        if not isinstance(condition, Expr) or not _has_equality(condition):
+        if not isinstance(condition, Expr) or not self._has_equality(condition):
             return [here]
         return [here, *(bool(self._beside(condition, *near)) for near in self._near)]
 
@@ -241,6 +242,11 @@ class FormulasAt(Formulas):
                 inequality = n.op in (ir.LT, ir.LE) and any(self._is_real(a) for a in n.args)
                 known[n] = self._at(n) if inequality else self._node(n, point, known)
         return known[e]
+
+    def _has_equality(self, condition: Expr) -> bool:
+        for n in ir.topological((condition,), found := self._equalities):
+            found[n] = n.op is ir.EQ or any(found[a] for a in n.args)
+        return found[condition]
 
     def _is_real(self, e: Expr) -> bool:
         return kind_of(e, self._kinds) == "f"
@@ -335,10 +341,6 @@ def _truths_of(condition: Expr, holds: bool) -> Iterator[tuple[Expr, Expr]]:
             yes, no = (s is k for s in sides)
             if yes is not no and k.op is ir.CONST and all(s.op is ir.CONST for s in sides):
                 yield from _truths_of(c, holds is yes)
-
-
-def _has_equality(condition: Expr) -> bool:
-    return any(n.op is ir.EQ for n in ir.topological((condition,)))
 
 
 # ------------------------------------------------------------------------ solvers

@@ -404,9 +404,8 @@ def substitute(roots: Iterable[Expr], mapping: Mapping[Expr, Expr]) -> tuple[Exp
     """Replace whole nodes, at once."""
     roots = tuple(roots)
     new: dict[Expr, Expr] = dict(mapping)
-    for e in topological(roots):
-        if e not in new:
-            new[e] = rebuild(e, tuple(new[a] for a in e.args))
+    for e in topological(roots, new):
+        new[e] = rebuild(e, tuple(new[a] for a in e.args))
     return tuple(new[r] for r in roots)
 
 

@@ -7,4 +7,5 @@
 `undisturbed`  work that no signal interrupts
 `recursion`    Python's limit of recursion, raised while a thread needs it
 `syntax_trees` syntax trees from text, by one thread at a time
+`recent`       answers to the last questions, which calls with equal arguments ask again
 """

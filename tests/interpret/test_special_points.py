@@ -55,6 +55,17 @@ def test_a_kink_at_which_a_formula_is_wrong(wrong: float) -> None:
     assert holds(found, (0.0, 2.0)) and not holds(found, (1.0, 2.0))
 
 
+def test_a_kink_in_a_branch_counts_only_where_that_is_taken_or_ends() -> None:
+    negative = ir.lt(y, 0)
+    branch = where(negative, abs_(x), x * y)
+    found = sought(branch, lambda x, y: y if y >= 0 else sign(x) if x else 1.0)
+    assert holds(found, (0.0, -1.0)) and not holds(found, (0.0, 1.0))
+    (kink,) = (p for p in places_of([branch]) if p.at is abs_(x))
+    assert holds(kink.within, (0.0, 0.0)) and not holds(kink.within, (0.0, 1e-300))
+    both = where(negative, abs_(x), abs_(x) * y)
+    assert all(p.within is ir.TRUE for p in places_of([both]))
+
+
 def test_two_kinks_at_which_a_formula_is_wrong_where_they_meet() -> None:
     found = sought(
         abs_(x) + abs_(y) / (1 + abs_(x)),

@@ -3,6 +3,7 @@ passes; a function of arrays is elementwise if its trace proves it."""
 
 from __future__ import annotations
 
+import bisect
 import math
 from typing import Any
 
@@ -206,6 +207,7 @@ def steps(x):
     return n + x
 
 
+LEVELS = [-3.5, 0.125, 1.75, 2.25]
 NUMBERS = [
     lambda x: x if x > 1.5 else -x,
     lambda x: math.sin(x) * x,
@@ -218,6 +220,8 @@ NUMBERS = [
     lambda x: (math.cos(x), math.sin(x)),
     lambda x: {True: 1.0, False: 2.0}[True] * math.log(x),
     lambda x: 1.0 if not x > 2 else x * x,
+    lambda x: LEVELS[bisect.bisect_right(LEVELS, x) - 1] * x,
+    lambda x: float(np.searchsorted(LEVELS, x)) * math.sin(x),
     newton,
     steps,
 ]

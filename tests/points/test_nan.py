@@ -3,6 +3,7 @@ that nan does not raise, and signs that formulas have. No finite slope is made u
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -248,3 +249,9 @@ def test_branches_that_are_not_taken_stay_without_slopes():
     running = symgrad(lambda x: np.sum(np.log(np.cumsum(x))))
     assert np.isnan(running.grad(np.array([1.0, -3.0, 4.0]))).all()
     assert running.grad(np.array([1.0, 1.0])) == pytest.approx([1.5, 0.5])
+
+
+def test_places_of_nan_are_those_of_the_comparisons():
+    levels = [0.0, 1.0]
+    assert symgrad(lambda t: bisect.bisect_left(levels, t) * 1.0)(math.nan) == 0.0
+    assert symgrad(lambda t: bisect.bisect_right(levels, t) * 1.0)(math.nan) == 2.0

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from symdiff import GuardWarning, symgrad
+from symdiff.interpret import work
 
 Case = tuple[Callable[..., Any], tuple[Any, ...], Any]
 ZERO2, ZERO3 = np.zeros(2), np.zeros(3)
@@ -315,3 +316,35 @@ def test_a_pair_of_special_values() -> None:
         by_x = (x > 0) * abs(y) + (x == 0) * abs(y) / 2 + min(y, 0.0) * np.sign(x)
         by_y = max(x, 0.0) * np.sign(y) + ((y < 0) + (y == 0) / 2) * abs(x)
         assert f.grad(x, y) == (by_x, by_y)
+
+
+def density(x, a, b):
+    size = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+    return math.exp((a - 1) * math.log(x) + (b - 1) * math.log(1 - x) - size)
+
+
+def norm_of_cubes(x):
+    return np.sum(np.abs(x) ** 3) ** (1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("f", "at", "other"),
+    [
+        (density, (0.5, 0.0, 2.0), (0.25, 0.0, 2.0)),
+        (norm_of_cubes, (np.zeros(3),), (np.zeros(4),)),
+    ],
+)
+def test_equal_arguments_are_searched_once(f, at, other):
+    slopes = symgrad(f).grad
+    want = np.array(slopes(*at))
+    for _ in range(2):
+        slopes(*at)
+    start = work.spent()
+    slopes(*other)
+    searched = work.spent() - start
+    again = slopes(*at)
+    assert work.spent() - start - searched < searched / 10
+    np.testing.assert_array_equal(again, want)
+    if isinstance(again, np.ndarray):
+        again[:] = 7.0
+        np.testing.assert_array_equal(slopes(*at), want)

@@ -395,8 +395,9 @@ def _in_memory(t: Tracer, small: SmallArray) -> SymArray:
         else:
             rest.append((k, e))
     known = of_data(t, data, small.kind)
-    leaf = known.memory.leaf
-    assert leaf is not None
+    if not rest:
+        return known
+    leaf = leaf_of(t, known)
     for k, e in rest:
         name = t.names.fresh("elements")
         at = tuple(ir.const(i) for i in k)
@@ -411,8 +412,11 @@ def of_data(t: Tracer, values: np.ndarray[Any, Any], kind: str | None = None) ->
     if values.dtype.kind not in "biuf":
         raise Refused(f"an array of dtype {values.dtype} is used", "use real numbers")
     kind = kind or values.dtype.kind.replace("u", "i")
-    leaf = constant(t, values, kind)
-    return in_memory(leaf, tuple(ir.const(n) for n in values.shape), kind)
+    shape = tuple(ir.const(n) for n in values.shape)
+    if kind == "b":
+        there = load(constant(t, values, "i"), *SLOTS[: len(shape)])
+        return lazy(shape, kind, ir.eq(there, ONE))
+    return in_memory(constant(t, values, kind), shape, kind)
 
 
 def constant(t: Tracer, data: np.ndarray[Any, Any], kind: str) -> Expr:

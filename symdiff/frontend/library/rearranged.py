@@ -78,11 +78,15 @@ def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> Any:
 
 
 def bisect_left(a: ArrayLike, x: Any) -> Any:
-    return np.searchsorted(a, x)
+    if np.isnan(x):
+        return 0
+    return np.searchsorted(a, x if np.ndim(x) == 0 else x.item())
 
 
 def bisect_right(a: ArrayLike, x: Any) -> Any:
-    return np.searchsorted(a, x, side="right")
+    if np.isnan(x):
+        return len(a)
+    return np.searchsorted(a, x if np.ndim(x) == 0 else x.item(), side="right")
 
 
 def repeat(a: ArrayLike, repeats: Any, axis: int | None = None) -> Any:

@@ -278,7 +278,8 @@ def _compare(t: Tracer, node: ast.Compare) -> Any:
         right = evaluate(t, comparator)
         t.at = node
         link = compare(t, type(op), left, right)
-        link = truth(t, link) if is_single(link) else link
+        if is_single(link) or (isinstance(link, SmallArray) and link.items.size == 1):
+            link = truth(t, link)
         if isinstance(link, (SmallArray, SymArray, Selected)):
             raise numbers_only(
                 "a chained comparison",

@@ -16,7 +16,7 @@ copied for the branch; copies are bounded, and a DAG that would grow is left unc
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 
 from symdiff import ir
 from symdiff.ir import ABS, CONST, WHERE, Expr
@@ -38,10 +38,12 @@ class Contexts:
     Attributes
     ----------
     origin : the original node of each rebuilt node.
+    rounded : comparisons of numbers that Python rounds, which decide nothing about what these are made of.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, rounded: Container[Expr] = frozenset()) -> None:
         self.origin: dict[Expr, Expr] = {}
+        self.rounded = rounded
         self.tests: list[tuple[Expr, Expr]] = []  # a node, and the condition that decides it
         self.sets: list[tuple[Expr, Set] | None] = []  # the set of each of them
         self.about: dict[Expr, int] = {}  # the tests of a quantity, as bits
@@ -106,7 +108,7 @@ class Contexts:
         """
         if self.copies > MAX_COPIES or not (below := self._below(e)):
             return e
-        known = Known(condition, truth, real)
+        known = Known(condition, truth, real, self._constraint)
         near = 0
         for c in known.truth:
             near |= self._own_bit(c, c)
@@ -168,10 +170,13 @@ class Contexts:
         if node not in self.bit:
             self.bit[node] = bit = 1 << len(self.tests)
             self.tests.append((node, condition))
-            self.sets.append(found := constraint(condition))
+            self.sets.append(found := self._constraint(condition))
             if found is not None:
                 self.about[found[0]] = self.about.get(found[0], 0) | bit
         return self.bit[node]
+
+    def _constraint(self, condition: Expr) -> tuple[Expr, Set] | None:
+        return constraint(condition, self.origin.get(condition, condition) not in self.rounded)
 
     def _substituted(self, e: Expr, decided: dict[Expr, Expr], bits: int) -> Expr:
         """Replace conditions, visiting only the nodes above them."""

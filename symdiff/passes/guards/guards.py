@@ -62,7 +62,12 @@ def guards(
     rounded: dict[Expr, Expr] = {}
     outputs, repairs, origin = exact_literals(rounded_to_zero(outputs, rounded))
     notes.literals += repairs
-    contexts = Contexts()
+    as_written: dict[Expr, Expr] = {}
+    for n in ir.topological(outputs):
+        first = origin.get(n, n)
+        if (plain := written.get(rounded.get(first, first))) is not None:
+            as_written[n] = plain
+    contexts = Contexts(as_written)
     if any(e.op is WHERE for e in ir.topological(outputs)):
         outputs = contexts.simplify(outputs)
         for new, old in contexts.origin.items():

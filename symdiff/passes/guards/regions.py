@@ -11,7 +11,7 @@ other comparisons of the same quantity.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -85,8 +85,8 @@ def complement(a: Set) -> Set:
     return rest
 
 
-def constraint(comparison: Expr) -> tuple[Expr, Set] | None:
-    """(u, S): the comparison holds where u is in S; None for other comparisons."""
+def constraint(comparison: Expr, exact: bool = True) -> tuple[Expr, Set] | None:
+    """(u, S): the comparison holds where u is in S; None for other comparisons. Not `exact`: u is rounded."""
     if comparison.op not in COMPARISONS:
         return None
     a, b = comparison.args
@@ -102,7 +102,7 @@ def constraint(comparison: Expr) -> tuple[Expr, Set] | None:
         e, holds = b, tuple(p.image(Fraction(-1), q) for p in reversed(holds))
     else:
         e = ir.sub(a, b)
-    while (step := _peeled(e, holds)) is not None:
+    while exact and (step := _peeled(e, holds)) is not None:
         e, holds = step
     return (e, holds) if e.op is not ir.CONST else None
 
@@ -151,7 +151,10 @@ class Known:
     a number only where a comparison holds, which then may imply others; or if all are `real`.
     """
 
-    def __init__(self, condition: Expr, truth: bool, real: bool = False) -> None:
+    def __init__(
+        self, condition: Expr, truth: bool, real: bool = False,
+        read: Callable[[Expr], tuple[Expr, Set] | None] = constraint,
+    ) -> None:  # fmt: skip
         self.truth: dict[Expr, bool] = {}
         self.sets: dict[Expr, Set] = {}
         self.numbers: set[Expr] = set()
@@ -165,7 +168,7 @@ class Known:
                 stack.append((e.args[0], not holds))
             elif (e.op is AND and holds) or (e.op is OR and not holds):
                 stack.extend((a, holds) for a in e.args)
-            elif (found := constraint(e)) is not None:
+            elif (found := read(e)) is not None:
                 u, inside = found
                 self._narrow(u, inside if holds else complement(inside))
                 if holds or real:

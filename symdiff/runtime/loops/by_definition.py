@@ -27,6 +27,7 @@ from symdiff.interpret.terms import Step, terms
 from symdiff.interpret.unrolled import TooLong, unrolled
 from symdiff.ir import FALSE, Expr
 from symdiff.ir.loop_program import ENDLESS, LARGEST, LoopProgram, array, expressions_in, load
+from symdiff.process.recent import Recent, bits
 from symdiff.runtime.scalar.fallback import MOVE, UNKNOWN, tell, unproven
 
 MOST = 30_000
@@ -60,6 +61,8 @@ class Asking(Protocol):
 
 
 Shapes = tuple[tuple[int, ...], ...]
+Outcome = tuple[list[Any] | None, int, bool, tuple[Sequence[float], float] | None]
+"""The results, or None; how many are unknown, whether all are found, and the slope at a jump with its point."""
 FLOAT64 = np.dtype(np.float64)
 _warned: set[Location] = set()
 
@@ -96,6 +99,7 @@ class Points:
         self.places, self.written, self.ties = tuple(places), written, ties
         self.compiled, self.general, self.exit = compiled, general, exit
         self._special: dict[Shapes, Kernel | None] = {}
+        self._outcomes = Recent[Outcome]()
         self.is_tried = compiled is not None and not captured.of_derivatives and self.has_kinks
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -241,18 +245,27 @@ class Points:
                 plain = self.written(values)
         if not every and any(np.isnan(v).any() for v in self._reals(values)):
             return list(plain), False
+        question = bits([*values, *plain, every])
+        outcome = self._outcomes.get(question)
+        if outcome is None:
+            outcome = self._outcomes.keep(question, self._searched(values, plain, every))
+        found, unknown, all_known, jumps = outcome
+        if jumps is not None:
+            self._warn(held, *jumps)
+        self._tell(unknown, every)
+        if found is None:
+            return list(plain), False
+        return [v.copy() if isinstance(v, np.ndarray) else v for v in found], all_known
+
+    def _searched(self, values: Sequence[Any], plain: Sequence[Any], every: bool) -> Outcome:
         try:
             search = _Search(self, values, plain)
         except (TooLong, SymdiffError, ArithmeticError, TypeError, ValueError, KeyError):
             search = None
         if search is None or not search.fits:
-            self._tell(sum(int(_wanted(p, every).sum()) for p in plain), every)
-            return list(plain), False
+            return None, sum(int(_wanted(p, every).sum()) for p in plain), False, None
         found = search.filled([_wanted(p, every) for p in search.plain])
-        if search.jumps is not None:
-            self._warn(held, *search.jumps)
-        self._tell(search.unknown, every)
-        return found, search.all_known
+        return found, search.unknown, search.all_known, search.jumps
 
     def _reals(self, values: Sequence[Any]) -> list[Any]:
         own = zip(self.captured.params, values, strict=False)

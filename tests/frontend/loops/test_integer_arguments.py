@@ -69,6 +69,9 @@ INTEGERS: list[tuple[Any, tuple[Any, ...]]] = [
     (lambda x, n: np.convolve(x, np.ones(n) / n, mode="valid").sum(), (A, 2)),
     (lambda x, n: x.reshape(n, -1).sum(axis=0)[0] ** 2, (np.arange(6.0), 2)),
     (lambda x, n: x.sum() if n == 3 else x[n], (A, 2)),
+    (lambda x, n: np.sum(np.diag(x, n) ** 2), (A, 1)),
+    (lambda x, n: np.sum(np.sum(x, axis=n) ** 2), (B, 1)),
+    (lambda x, n: np.sum(np.diff(x, n) ** 2), (A, 1)),
     (lambda x, e: sum((x[i] - x[j]) ** 2 for i, j in e), (A, [(0, 1), (1, 2)])),
     (lambda x, e: x[e].sum() ** 2, (A, [0, 1])),
     (lambda x, n, c: x[n] * c[0] + c[1], (A, 1, [1.0, 2.0])),
@@ -116,9 +119,6 @@ def test_sizes_are_not_negative() -> None:
         (lambda x, a, b: x[: a / b], (A, 0.5, 2.0), 'static=("a", "b")'),
         (lambda x, p: x[: p["q"] / 3], (A, {"q": 0.5}), 'static="p"'),
         (lambda x, n: np.zeros(n / 3) + x, (A, 1.5), 'static="n"'),
-        (lambda x, n: np.diag(x, n), (A, 1), "annotate it: n: int"),
-        (lambda x, n: np.sum(x, axis=n), (B, 1), "annotate it: n: int"),
-        (lambda x, n: np.diff(x, n), (A, 1), "such as n: int"),
     ],
 )
 def test_hints_name_what_can_be_changed(function: Any, args: Any, hint: str) -> None:

@@ -287,6 +287,7 @@ def _copyto(t: Tracer, target: Any, value: Any) -> None:
 # ------------------------------------------------------------------------ searching
 def searched(t: Tracer, sorted_values: Any, values: Any, side: Any = "left") -> Any:
     """`np.searchsorted`, by bisection."""
+    used_as_array(sorted_values, "np.searchsorted()")
     a, v = symbolic.reused(t, symbolic.symbolic(t, sorted_values)), symbolic.symbolic(t, values)
     if side not in ("left", "right"):
         raise Refused(f"the side {side!r} of np.searchsorted()")

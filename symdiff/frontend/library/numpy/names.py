@@ -53,7 +53,7 @@ NO_USE = {
     for name in (
         "where", "zeros", "ones", "empty", "full", "array", "asarray", "asanyarray", "copy", "linspace", "arange", "shape", "size", "ndim",
         "full_like", "zeros_like", "ones_like", "empty_like", "eye", "identity", "polyval",
-        "interp",
+        "interp", "searchsorted",
     )
 }  # fmt: skip
 """Functions that also accept numbers: an argument does not become an array because of them."""
