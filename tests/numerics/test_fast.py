@@ -247,11 +247,13 @@ def of_branches(a, b):
     return np.log(1.0 + np.exp(a - t)) * a
 
 
-def of_a_maximum(a, b):
-    return np.log(1.0 + np.exp(a - max(a, b))) * a
-
-
-@pytest.mark.parametrize("f", [of_branches, of_a_maximum])
+@pytest.mark.parametrize(
+    "f",
+    [
+        of_branches,
+        pytest.param(lambda a, b: np.log(1.0 + np.exp(a - max(a, b))) * a, id="of_a_maximum"),
+    ],
+)
 def test_terms_that_cancel_in_a_branch_leave_nothing(f: Callable[..., Any]) -> None:
     for at in ((1e10, 3.0), (1e10, -1e10)):
         slopes = symgrad(f, accuracy="fast").grad(*at)
@@ -312,10 +314,6 @@ def share_of_three(a, b, c):
     return p / (p + q + r)
 
 
-def tree(a, b, c):
-    return np.logaddexp(np.logaddexp(a, b), c)
-
-
 MASKED = [(-np.inf, -np.inf, 0.5), (0.5, -np.inf, -np.inf), (-np.inf, 0.5, -np.inf), (-np.inf, 0.5, 0.25)]  # fmt: skip
 
 
@@ -323,7 +321,7 @@ MASKED = [(-np.inf, -np.inf, 0.5), (0.5, -np.inf, -np.inf), (-np.inf, 0.5, -np.i
 @pytest.mark.parametrize("at", MASKED)
 def test_sums_and_shares_of_masked_exponentials(at: tuple[float, ...]) -> None:
     p = softmin(at, -1.0)
-    for f in (by_hand, tree):
+    for f in (by_hand, lambda a, b, c: np.logaddexp(np.logaddexp(a, b), c)):
         made = symgrad(f, accuracy="fast")
         assert made(*at) == pytest.approx(np.log(np.sum(np.exp(at))), rel=1e-14)
         np.testing.assert_allclose(made.grad(*at), p, rtol=1e-14)

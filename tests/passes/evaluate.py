@@ -1,8 +1,11 @@
-"""A reference evaluator for tests: the DAG in mpmath, or exactly in fractions."""
+"""Reference values for tests: the DAG in mpmath, or exactly in fractions; slopes of functions in many digits."""
 
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import Any
 
 import mpmath
+import numpy as np
 
 from symdiff import ir
 from symdiff.ir import Expr
@@ -57,3 +60,27 @@ def evaluate(e: Expr, point: dict[str, object], exact: bool = False):
         else:
             values[n] = _MP[n.op.name](*v)
     return values[e]
+
+
+def slope(f: Callable[..., Any], at: Sequence[Any], i: int = 0, step: float = 1e-20) -> float:
+    """The derivative of a function of numbers of mpmath by its i-th argument, from both sides."""
+    with mpmath.workdps(70):
+        ends = [
+            f(*(mpmath.mpf(a) + (k == i) * s * mpmath.mpf(step) for k, a in enumerate(at)))
+            for s in (1, -1)
+        ]
+        return float((ends[0] - ends[1]) / (2 * mpmath.mpf(step)))
+
+
+def moved(f: Callable[..., Any], at: Sequence[Any], step: float = 1e-6) -> list[Any]:
+    """Differences of a function of numbers or arrays, by each element of each argument in turn."""
+    found = []
+    for k, a in enumerate(at):
+        for place in np.ndindex(np.shape(a)):
+            ends = []
+            for s in (step, -step):
+                new = np.array(a, float)
+                new[place] += s
+                ends.append(f(*at[:k], new if new.ndim else float(new), *at[k + 1 :]))
+            found.append((ends[0] - ends[1]) / (2 * step))
+    return found

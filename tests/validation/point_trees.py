@@ -171,12 +171,6 @@ def _guarded(fn: Callable[..., Any]) -> Callable[..., Any]:
     return inner
 
 
-def _divide(a: mpf, b: mpf) -> mpf:
-    if b == 0:
-        return NAN if a == 0 else (INF if a > 0 else -INF)
-    return a / b
-
-
 def _power(a: mpf, b: mpf) -> mpf:
     if a == 0:
         return mpf(1) if b == 0 else (mpf(0) if b > 0 else INF)
@@ -194,10 +188,6 @@ def _logaddexp(a: mpf, b: mpf) -> mpf:
     return m if s == -INF else m + mp.log1p(mp.exp(s - m))
 
 
-def _arctan2(a: mpf, b: mpf) -> mpf:
-    return mpf(0) if a == 0 and b == 0 else mp.atan2(a, b)
-
-
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sin": mp.sin, "cos": mp.cos, "tan": mp.tan, "exp": mp.exp, "expm1": mp.expm1,
     "tanh": mp.tanh, "sinh": mp.sinh, "arctan": mp.atan,
@@ -205,14 +195,14 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sqrt": lambda a: NAN if a < 0 else mp.sqrt(a),
     "arccos": lambda a: NAN if abs(a) > 1 else mp.acos(a),
     "arcsin": lambda a: NAN if abs(a) > 1 else mp.asin(a),
-    "arctan2": _arctan2, "hypot": lambda a, b: mp.sqrt(a * a + b * b),
+    "arctan2": lambda a, b: mpf(0) if a == 0 and b == 0 else mp.atan2(a, b), "hypot": lambda a, b: mp.sqrt(a * a + b * b),
     "abs": abs, "maximum": max, "minimum": min, "clip": lambda a, lo, hi: min(max(a, lo), hi),
     "logaddexp": _logaddexp,
 }  # fmt: skip
 
 ARITHMETIC: dict[str, Callable[..., Any]] = {
     "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b,
-    "/": _divide, "**": _power,
+    "/": lambda a, b: (NAN if a == 0 else (INF if a > 0 else -INF)) if b == 0 else a / b, "**": _power,
 }  # fmt: skip
 
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
