@@ -64,7 +64,7 @@ def evaluate(e: Expr, point: dict[str, object], exact: bool = False):
 
 def slope(f: Callable[..., Any], at: Sequence[Any], i: int = 0, step: float = 1e-20) -> float:
     """The derivative of a function of numbers of mpmath by its i-th argument, from both sides."""
-    with mpmath.workdps(70):
+    with mpmath.workdps(120):
         ends = [
             f(*(mpmath.mpf(a) + (k == i) * s * mpmath.mpf(step) for k, a in enumerate(at)))
             for s in (1, -1)
@@ -72,15 +72,17 @@ def slope(f: Callable[..., Any], at: Sequence[Any], i: int = 0, step: float = 1e
         return float((ends[0] - ends[1]) / (2 * mpmath.mpf(step)))
 
 
-def moved(f: Callable[..., Any], at: Sequence[Any], step: float = 1e-6) -> list[Any]:
-    """Differences of a function of numbers or arrays, by each element of each argument in turn."""
-    found = []
-    for k, a in enumerate(at):
-        for place in np.ndindex(np.shape(a)):
+def slopes(f: Callable[..., Any], at: Sequence[Any], k: int = 0) -> list[Any]:
+    """The derivatives of a function of arrays by each element of the k-th of them, in 80 digits."""
+    with mpmath.workdps(80):
+        h = mpmath.mpf(10) ** -25
+        exact = [np.vectorize(mpmath.mpf, otypes=[object])(a) for a in at]
+        found = []
+        for place in np.ndindex(exact[k].shape):
             ends = []
-            for s in (step, -step):
-                new = np.array(a, float)
-                new[place] += s
-                ends.append(f(*at[:k], new if new.ndim else float(new), *at[k + 1 :]))
-            found.append((ends[0] - ends[1]) / (2 * step))
-    return found
+            for step in (h, -h):
+                new = exact[k].copy()
+                new[place] += step
+                ends.append(np.array(f(*exact[:k], new, *exact[k + 1 :]), object))
+            found.append((ends[0] - ends[1]) / (2 * h))
+        return found

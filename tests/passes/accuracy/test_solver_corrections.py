@@ -5,8 +5,6 @@ Truth is the same in 60 digits, for matrices whose condition is given.
 
 from __future__ import annotations
 
-import warnings
-
 import flint
 import mpmath
 import numpy as np
@@ -16,6 +14,8 @@ from symdiff import symgrad
 from symdiff.runtime.loops.recomputed import Recomputed
 from symdiff.runtime.scalar.fallback import AccuracyWarning
 
+pytestmark = pytest.mark.filterwarnings("error::symdiff.AccuracyWarning")
+LOST_DIGITS_ARE_TOLD = pytest.mark.filterwarnings("ignore::symdiff.AccuracyWarning")
 ULPS, LOST = 4.0, 2.0**12
 LEVELS = [("strict", ULPS), ("high", LOST)]
 """What results are off at most: with the default 2**-40 of the largest element."""
@@ -41,14 +41,11 @@ def exact(a):
 
 
 def exact_inverse(a):
-    before, flint.ctx.prec = flint.ctx.prec, 400
-    try:
+    with flint.ctx.workprec(400):
         rows = flint.arb_mat(a.tolist()).inv().tolist()
-    finally:
-        flint.ctx.prec = before
-    return mpmath.matrix(
-        [[mpmath.mpf(tuple(map(int, v.mid().man_exp()))) for v in row] for row in rows]
-    )
+    return mpmath.matrix([
+        [mpmath.mpf(tuple(map(int, v.mid().man_exp()))) for v in row] for row in rows
+    ])  # fmt: skip
 
 
 def ulps(found, truth):
@@ -76,8 +73,7 @@ def check_each(found, truth):
 
 @pytest.fixture(autouse=True)
 def precision():
-    with mpmath.workdps(60), warnings.catch_warnings():
-        warnings.simplefilter("error", AccuracyWarning)
+    with mpmath.workdps(60):
         yield
 
 
@@ -424,6 +420,7 @@ def determinant_of(a, b):
 @pytest.mark.sampled
 @pytest.mark.parametrize("f", [reciprocals, length, form, determinant_of])
 @pytest.mark.parametrize("n", [7, 9, 10])
+@LOST_DIGITS_ARE_TOLD
 def test_corrections_whose_squares_count_are_not_believed(f, n):
     """Of Hilbert's matrices, of condition up to 1e13, also where what follows is no linear function."""
     a = 1 / (np.arange(n)[:, None] + np.arange(n) + 1.0)
@@ -434,13 +431,12 @@ def test_corrections_whose_squares_count_are_not_believed(f, n):
         form: mpmath.fsum(x),
         determinant_of: mpmath.det(exact(a)),
     }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AccuracyWarning)
-        assert ulps(symgrad(f)(a, np.ones(n)), [truth[f]]) < ULPS
+    assert ulps(symgrad(f)(a, np.ones(n)), [truth[f]]) < ULPS
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [5, 8])
+@LOST_DIGITS_ARE_TOLD
 def test_small_elements_of_solutions(n):
     """Each element where columns of matrices are of very different sizes: what is left of the largest is no
     correction of the smallest."""
@@ -451,10 +447,8 @@ def test_small_elements_of_solutions(n):
     a, b = matrix(n, 4), np.random.default_rng(1).normal(size=n)
     c = 2.0 ** -np.arange(0.0, 10.0 * n, 10.0)
     truth = exact_inverse(a) * exact(b)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AccuracyWarning)
-        check_each(symgrad(scaled, accuracy="strict")(a, b, c), truth)
-        check(scaled, truth, a, b, c)
+    check_each(symgrad(scaled, accuracy="strict")(a, b, c), truth)
+    check(scaled, truth, a, b, c)
 
 
 @pytest.mark.slow
@@ -472,13 +466,11 @@ def test_products_that_vanish():
 
 
 @pytest.mark.slow
+@LOST_DIGITS_ARE_TOLD
 def test_generated_code_has_no_routines_of_our_own():
     a = matrix(5, 3)
     f = symgrad(determinant, engine="numba")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AccuracyWarning)
-        found = f(a)
-    assert found == pytest.approx(float(mpmath.det(exact(a))), rel=1e-13)
+    assert f(a) == pytest.approx(float(mpmath.det(exact(a))), rel=1e-13)
 
 
 @pytest.mark.slow
