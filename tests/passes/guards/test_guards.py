@@ -226,38 +226,24 @@ def test_a_relative_band_is_a_guard_where_the_function_is_defined():
     assert math.isnan(mean(-1.0, 2.0))
 
 
-def of_square(x, _):
-    return 1.0 if x * x < 1e-16 else math.sin(x) / x
-
-
-def divided(x, y):
-    return math.exp((x + y) / 2) if abs(x - y) < 1e-9 else (math.exp(x) - math.exp(y)) / (x - y)
-
-
-def planck(x, y):
-    return y * (1 - x / y / 2) if abs(x / y) < 1e-6 else x / math.expm1(x / y)
-
-
-def relative(x, y):
-    return x if abs(x - y) < 1e-9 * abs(x) else (x - y) / math.asinh((x - y) / x)
-
-
-def power(x, y):
-    return math.log(x) if abs(y) < 1e-7 else (x**y - 1) / y
-
-
-BY_DEFINITION = [
-    (of_square, (1e-9, 1.0), (-1e-9 / 3, 0.0)),
-    (divided, (0.5, 0.5 + 2.0**-31), (math.exp(0.5) / 2,) * 2),
-    (planck, (1e-7, 2.0), (-0.5, 1.0)),
-    (planck, (0.0, 2.0), (-0.5, 1.0)),
-    (relative, (2.0, 2.0), (1.0, 0.0)),
-    (power, (3.0, 1e-8), (1 / 3, math.log(3) ** 2 / 2)),
-]
+PLANCK = lambda x, y: y * (1 - x / y / 2) if abs(x / y) < 1e-6 else x / math.expm1(x / y)
+BY_DEFINITION = {
+    "of a square": (lambda x, _: 1.0 if x * x < 1e-16 else math.sin(x) / x, (1e-9, 1.0), (-1e-9 / 3, 0.0)),
+    "divided difference": (
+        lambda x, y: math.exp((x + y) / 2) if abs(x - y) < 1e-9 else (math.exp(x) - math.exp(y)) / (x - y),
+        (0.5, 0.5 + 2.0**-31), (math.exp(0.5) / 2,) * 2,
+    ),
+    "Planck, beside": (PLANCK, (1e-7, 2.0), (-0.5, 1.0)),
+    "Planck": (PLANCK, (0.0, 2.0), (-0.5, 1.0)),
+    "relative": (
+        lambda x, y: x if abs(x - y) < 1e-9 * abs(x) else (x - y) / math.asinh((x - y) / x), (2.0, 2.0), (1.0, 0.0),
+    ),
+    "power": (lambda x, y: math.log(x) if abs(y) < 1e-7 else (x**y - 1) / y, (3.0, 1e-8), (1 / 3, math.log(3) ** 2 / 2)),
+}  # fmt: skip
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize(("f", "at", "slopes"), BY_DEFINITION)
+@pytest.mark.parametrize(("f", "at", "slopes"), BY_DEFINITION.values(), ids=BY_DEFINITION)
 def test_bands_of_several_variables_are_left_to_the_definition(f, at, slopes):
     g = symgrad(f)
     assert g(*at) == pytest.approx(f(*at), rel=1e-15)
@@ -367,12 +353,8 @@ def test_what_divides_by_zero_or_is_not_finite_has_the_value_that_is_written():
         except ZeroDivisionError:
             return 7.0
 
-    def asked(x):
-        return 1 / x if math.isfinite(1 / x) else 7.0
-
-    def chosen(x):
-        return np.log(x, where=x > 0, out=np.full_like(x, 7.0))
-
+    asked = lambda x: 1 / x if math.isfinite(1 / x) else 7.0
+    chosen = lambda x: np.log(x, where=x > 0, out=np.full_like(x, 7.0))
     for f in map(symgrad, (tried, asked, chosen)):
         assert (f(0.0), f.grad(0.0)) == (7.0, 0.0)
         if f.__name__ == "tried":  # NumPy divides arrays by zero without an error
@@ -634,39 +616,23 @@ def test_guards_of_repeated_questions_are_cheap():
     assert len(notes.guards) == 60
 
 
-def expiry_of_erf(s, t):
-    if t <= 0:
-        return max(s - 90.0, 0.0)
-    return s * 0.5 * (1 + math.erf((s - 90) / math.sqrt(t))) * math.exp(-0.05 * t)
-
-
-def expiry_of_atan(s, t):
-    return s if not t > 0 else s + t**2.5 + t * math.atan(s / math.sqrt(t))
+EXPIRIES = {
+    "exp": lambda s, t: s if t <= 0 else s + math.exp(-s / math.sqrt(t)) + t,
+    "atan": lambda s, t: s if not t > 0 else s + t**2.5 + t * math.atan(s / math.sqrt(t)),
+    "erf": lambda s, t: max(s - 90.0, 0.0) if t <= 0 else s * 0.5 * (1 + math.erf((s - 90) / math.sqrt(t))) * math.exp(-0.05 * t),
+}  # fmt: skip
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize(
-    "f",
-    [
-        expiry_of_erf,
-        pytest.param(
-            lambda s, t: s if t <= 0 else s + math.exp(-s / math.sqrt(t)) + t, id="expiry_of_exp"
-        ),
-        expiry_of_atan,
-    ],
-)
+@pytest.mark.parametrize("f", EXPIRIES.values(), ids=EXPIRIES)
 def test_a_side_that_ends_at_the_point_has_no_guard(f):
     assert symgrad(f).grad(100.0, 0.0) == (1.0, 0.0)
 
 
 @pytest.mark.slow
 def test_a_side_that_is_analytic_across_the_point_has_none_either():
-    def f(s, t):
-        if t <= 0:
-            return s
-        return s * math.sqrt(t) / math.tanh(math.sqrt(t))
-
-    assert symgrad(f).grad(3.0, 0.0) == (1.0, 0.0)
+    f = symgrad(lambda s, t: s if t <= 0 else s * math.sqrt(t) / math.tanh(math.sqrt(t)))
+    assert f.grad(3.0, 0.0) == (1.0, 0.0)
 
 
 def even_in_a_distance(q, r):

@@ -21,22 +21,17 @@ def chosen(x, eps=1e-8):
     return np.where(np.abs(x) < eps, 1.0, np.expm1(safe) / safe)
 
 
+GUARDED = {
+    "point": point,
+    "keyword only": lambda x, *, eps=1e-8: math.expm1(x) / x if abs(x) > eps else 1.0,
+    "chosen": chosen,
+    "squared": lambda x, tol=1e-8: 1.0 if x * x <= tol**2 else math.expm1(x) / x,
+    "band": lambda x, tol=1e-8: 1.0 if -tol < x < tol else math.expm1(x) / x,
+}
+
+
 @pytest.mark.sampled
-@pytest.mark.parametrize(
-    "f",
-    [
-        point,
-        pytest.param(
-            lambda x, *, eps=1e-08: math.expm1(x) / x if abs(x) > eps else 1.0, id="keyword_only"
-        ),
-        chosen,
-        pytest.param(
-            lambda x, tol=1e-08: 1.0 if x * x <= tol**2 else math.expm1(x) / x, id="squared"
-        ),
-        pytest.param(lambda x, tol=1e-08: 1.0 if -tol < x < tol else math.expm1(x) / x, id="band"),
-    ],
-    ids=lambda f: f.__name__,
-)
+@pytest.mark.parametrize("f", GUARDED.values(), ids=GUARDED)
 @pytest.mark.filterwarnings("error")
 def test_a_tolerance_that_is_a_parameter_makes_a_guard(f):
     g = symgrad(f, wrt="x")
