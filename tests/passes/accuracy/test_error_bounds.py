@@ -62,9 +62,8 @@ def test_of_arrays_the_element_that_is_off_most():
     got, bound = f(a, b), f.error_bound(a, b)
     worst = 0
     for i, j in np.ndindex(got.shape):
-        terms = (
-            Fraction(p) * Fraction(q) for p, q in zip(a[i].tolist(), b[:, j].tolist(), strict=True)
-        )
+        pairs = zip(a[i].tolist(), b[:, j].tolist(), strict=True)
+        terms = (Fraction(p) * Fraction(q) for p, q in pairs)
         worst = max(worst, abs(sum(terms) - Fraction(float(got[i, j]))))
     assert worst <= Fraction(bound)
     assert bound < 1e-12

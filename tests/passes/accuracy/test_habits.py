@@ -12,22 +12,6 @@ from mpmath.libmp import to_rational
 
 from symdiff import symgrad
 from symdiff.runtime.loops import kernel as kernels
-from symdiff.runtime.loops.recomputed import Recomputed
-
-
-@pytest.fixture
-def again(monkeypatch):
-    """What was computed again, by the name of its program."""
-    found = []
-    call = Recomputed.__call__
-
-    def told(self, *args):
-        found.append(self.kernel.program.name)
-        return call(self, *args)
-
-    monkeypatch.setattr(Recomputed, "__call__", told)
-    return found
-
 
 # ------------------------------------------------------------------------------- habits
 TURN = np.array([[0.8, -0.6], [0.6, 0.8]])
