@@ -351,17 +351,13 @@ class Dual:
     def __neg__(self) -> Dual:
         return self._with(-self.value, (-1, self))
 
-    def __radd__(self, o: Any) -> Dual:
-        return self.of(o) + self
-
     def __rsub__(self, o: Any) -> Dual:
         return self.of(o) - self
 
-    def __rmul__(self, o: Any) -> Dual:
-        return self.of(o) * self
-
     def __rtruediv__(self, o: Any) -> Dual:
         return self.of(o) / self
+
+    __radd__, __rmul__ = __add__, __mul__
 
     def __gt__(self, o: Any) -> bool:
         return bool(self.value > self.of(o).value)

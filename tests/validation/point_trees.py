@@ -6,6 +6,7 @@ A tree is printed as Python source by `point_spelling` and evaluated here with n
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -27,30 +28,6 @@ class Node:
     data: Any = None
     rank: int = 0
 
-    def __add__(self, other: Any) -> Node:
-        return binary("+", self, other)
-
-    def __radd__(self, other: Any) -> Node:
-        return binary("+", other, self)
-
-    def __sub__(self, other: Any) -> Node:
-        return binary("-", self, other)
-
-    def __rsub__(self, other: Any) -> Node:
-        return binary("-", other, self)
-
-    def __mul__(self, other: Any) -> Node:
-        return binary("*", self, other)
-
-    def __rmul__(self, other: Any) -> Node:
-        return binary("*", other, self)
-
-    def __truediv__(self, other: Any) -> Node:
-        return binary("/", self, other)
-
-    def __rtruediv__(self, other: Any) -> Node:
-        return binary("/", other, self)
-
     def __pow__(self, other: Any) -> Node:
         return binary("**", self, other)
 
@@ -59,6 +36,15 @@ class Node:
 
     def __getitem__(self, k: int) -> Node:
         return Node("get", (self,), k)
+
+
+def _give_operator(op: str, name: str) -> None:
+    setattr(Node, f"__{name}__", lambda self, other: binary(op, self, other))
+    setattr(Node, f"__r{name}__", lambda self, other: binary(op, other, self))
+
+
+for _op, _name in {"+": "add", "-": "sub", "*": "mul", "/": "truediv"}.items():
+    _give_operator(_op, _name)
 
 
 def num(value: float) -> Node:
@@ -225,10 +211,7 @@ def lifted(fn: Callable[..., Any], *args: Any) -> Any:
 
 
 def _sum(v: Any) -> Any:
-    r = mpf(0)
-    for x in v:
-        r = r + x
-    return r
+    return sum(v, mpf(0))
 
 
 def _norm(v: Any) -> Any:
@@ -242,13 +225,6 @@ def _logsumexp(v: Any) -> Any:
     return m if m == -INF else m + mp.log(_sum(mp.exp(x - m) for x in v))
 
 
-def _prod(v: Any) -> Any:
-    r = mpf(1)
-    for x in v:
-        r = r * x
-    return r
-
-
 def _extreme(pick: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda v: NAN if any(mpmath.isnan(x) for x in v) else pick(v)
 
@@ -259,7 +235,7 @@ def _std(v: Any) -> Any:
 
 
 REDUCTIONS: dict[str, Callable[..., Any]] = {
-    "sum": _sum, "mean": lambda v: _sum(v) / len(v), "prod": _prod, "max": _extreme(max),
+    "sum": _sum, "mean": lambda v: _sum(v) / len(v), "prod": lambda v: math.prod(v, start=mpf(1)), "max": _extreme(max),
     "min": _extreme(min), "norm": _norm, "dot": lambda a, b: _sum(x * y for x, y in zip(a, b, strict=True)),
     "logsumexp": _logsumexp, "std": _std,
 }  # fmt: skip

@@ -617,9 +617,9 @@ def test_guards_of_repeated_questions_are_cheap():
 
 
 EXPIRIES = {
+    "erf": lambda s, t: max(s - 90.0, 0.0) if t <= 0 else s * 0.5 * (1 + math.erf((s - 90) / math.sqrt(t))) * math.exp(-0.05 * t),
     "exp": lambda s, t: s if t <= 0 else s + math.exp(-s / math.sqrt(t)) + t,
     "atan": lambda s, t: s if not t > 0 else s + t**2.5 + t * math.atan(s / math.sqrt(t)),
-    "erf": lambda s, t: max(s - 90.0, 0.0) if t <= 0 else s * 0.5 * (1 + math.erf((s - 90) / math.sqrt(t))) * math.exp(-0.05 * t),
 }  # fmt: skip
 
 
