@@ -495,3 +495,43 @@ def test_singular_determinants(n):
     found = symgrad(determinant, accuracy="strict").grad(a)
     np.testing.assert_allclose(found, slope, rtol=1e-15)
     np.testing.assert_allclose(symgrad(determinant).grad(a), slope, rtol=0, atol=2.0**-41)
+
+
+# ------------------------------------------------------------------------ second order
+@pytest.mark.slow
+def test_small_pivots_keep_their_digits():
+    x = 0.03 * np.arange(5)
+    a = np.exp(-((x[:, None] - x[None, :]) ** 2))
+    pivot, log = mpmath.cholesky(exact(a))[4, 4] ** 3, mpmath.log(mpmath.det(exact(a)))
+    np.testing.assert_allclose(
+        symgrad(lambda a: np.linalg.cholesky(a)[4, 4] ** 3)(a), float(pivot), rtol=1e-14
+    )
+    found = symgrad(lambda a: 2 * np.sum(np.log(np.diag(np.linalg.cholesky(a)))))(a)
+    np.testing.assert_allclose(found, float(log), rtol=1e-14)
+
+
+def blocks(upper, lower):
+    n, m = len(upper), len(lower)
+    return np.block([[upper, np.zeros((n, m))], [np.zeros((m, n)), lower]])
+
+
+@pytest.mark.slow
+@LOST_DIGITS_ARE_TOLD
+def test_large_blocks_do_not_hide_others():
+    """The relative corrections of a block hang on its condition, whatever stands beside it."""
+    x = 0.03 * np.arange(5)
+    k = np.exp(-((x[:, None] - x[None, :]) ** 2))
+    w = np.random.default_rng(0).normal(size=(3, 3))
+    big = abs(np.linalg.inv(k)[0, 1])
+    b = np.arange(1.0, 9)
+    b[:5] /= big
+
+    def solved(a, b):
+        return np.sum(np.linalg.solve(a, b)[:5] ** 2)
+
+    inverted = lambda a: np.linalg.inv(a)[0, 1] ** 3
+    a, c = blocks(k, w), blocks(k * big, w / 1e12)
+    y = mpmath.lu_solve(exact(a), exact(b))
+    total, cube = mpmath.fsum(e**2 for e in y[:5]), (exact(c) ** -1)[0, 1] ** 3
+    np.testing.assert_allclose(symgrad(solved)(a, b), float(total), rtol=1e-14)
+    np.testing.assert_allclose(symgrad(inverted)(c), float(cube), rtol=1e-14)
