@@ -152,4 +152,4 @@ def test_what_is_stored_in_parts_is_refused():
 def test_recurring_paths():
     f = symgrad(impedance, by_value=True)
     for k in range(12):
-        check(impedance, 100.0 + k, 3.0, 0.01, 1e-4, rtol=1e-4, atol=0.0, run=f.value_and_grad)
+        check(impedance, 100.0 + k, 3.0, 0.01, 1e-4, rtol=1e-4, atol=0.0, both=f.value_and_grad)

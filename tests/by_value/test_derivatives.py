@@ -11,10 +11,7 @@ import pytest
 
 import symdiff
 from symdiff import GuardWarning, UnsupportedError, symgrad
-
-
-def run(f, **options):
-    return symgrad(f, by_value=True, **options)
+from tests.by_value.differences import run
 
 
 @dataclasses.dataclass

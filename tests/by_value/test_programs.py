@@ -29,7 +29,7 @@ def test_value_and_gradient(f, k):
 def test_what_the_compiler_refuses_is_run_by_default(f):
     run = symgrad(f)
     for args in PROGRAMS[f]:
-        check(f, *args, run=lambda *args: (run(*args), run.grad(*args)))
+        check(f, *args, both=lambda *args: (run(*args), run.grad(*args)))
 
 
 def test_second_derivatives_of_a_program():

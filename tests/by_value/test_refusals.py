@@ -14,14 +14,11 @@ import pytest
 
 from symdiff import ByValueWarning, UnsupportedError, symgrad
 from symdiff.api import by_values
+from tests.by_value.differences import run
 from tests.collecting import collect
 
 SEEN = {}
 CALLS = []
-
-
-def run(f, **options):
-    return symgrad(f, by_value=True, **options)
 
 
 def remembers(x):

@@ -8,15 +8,12 @@ import math
 import numpy as np
 import pytest
 
-from symdiff import UnsupportedError, symgrad
+from symdiff import UnsupportedError
 from tests.by_value.differences import check as by_differences
+from tests.by_value.differences import run
 
 A = np.array([[2.0, 0.3, -0.4], [0.3, 1.0, 0.2], [-0.4, 0.2, 3.0]])
 B = np.array([[1.0, 0.5], [0.2, -1.3], [0.7, 2.0]])
-
-
-def run(f):
-    return symgrad(f, by_value=True)
 
 
 check = functools.partial(by_differences, rtol=1e-6, atol=1e-7)

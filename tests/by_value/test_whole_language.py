@@ -583,7 +583,7 @@ CALLS = {
 def test_value_and_gradient(f):
     args, run = CALLS[f], symgrad(f)
     with pytest.warns(ByValueWarning, match=f.__name__):
-        check(f, *args, rtol=1e-6, atol=1e-7, run=lambda *args: (run(*args), run.grad(*args)))
+        check(f, *args, rtol=1e-6, atol=1e-7, both=lambda *args: (run(*args), run.grad(*args)))
 
 
 @pytest.mark.filterwarnings("ignore::symdiff.ByValueWarning")
