@@ -1,24 +1,25 @@
-"""Central differences of plain functions."""
+"""Functions that are run by values beside plain Python and its central differences."""
 
 from __future__ import annotations
 
 import numpy as np
 
-STEP = 1e-6
+from symdiff import symgrad
+from tests.frontend.differences import slopes_by
+
+
+def run(f, **options):
+    return symgrad(f, by_value=True, **options)
 
 
 def gradient(f, args):
     """The gradient of a function of numbers and arrays, an array for each argument."""
-    found = []
-    for k, argument in enumerate(args):
-        center = np.asarray(argument, float)
-        slopes = np.zeros(center.shape)
-        for at in np.ndindex(*center.shape):
-            sides = []
-            for h in (STEP, -STEP):
-                moved = center.copy()
-                moved[at] += h
-                sides.append(f(*args[:k], moved if moved.ndim else float(moved), *args[k + 1 :]))
-            slopes[at] = (sides[0] - sides[1]) / (2 * STEP)
-        found.append(slopes)
-    return found
+    return [slopes_by(f, args, k) for k in range(len(args))]
+
+
+def check(f, *args, rtol=2e-6, atol=2e-6, both=None):
+    """The value is exactly plain Python's, and the gradient that of differences; `both` gives them."""
+    value, found = (both or run(f).value_and_grad)(*args)
+    assert value == f(*args)
+    for part, want in zip(found if len(args) > 1 else [found], gradient(f, args), strict=True):
+        np.testing.assert_allclose(part, want, rtol=rtol, atol=atol)

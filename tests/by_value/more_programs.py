@@ -81,11 +81,9 @@ def spanning_tree(x, y):
             k = parent[k]
         return k
 
-    pairs = sorted(
-        (math.dist(points[i], points[j]), i, j) for i, j in itertools.combinations(range(4), 2)
-    )
+    pairs = itertools.combinations(range(4), 2)
     total = 0.0
-    for d, i, j in pairs:
+    for d, i, j in sorted((math.dist(points[i], points[j]), i, j) for i, j in pairs):
         if (a := find(i)) != (b := find(j)):
             parent[a] = b
             total += d
@@ -424,10 +422,8 @@ def knapsack(values, scale):
 def viterbi(p, q):
     states, seen = ("sun", "rain"), ["walk", "shop", "walk", "clean"]
     move = {"sun": {"sun": p, "rain": 1 - p}, "rain": {"sun": 0.4, "rain": 0.6}}
-    emit = {
-        "sun": {"walk": q, "shop": 0.3, "clean": 0.1},
-        "rain": {"walk": 0.1, "shop": 0.4, "clean": 0.5},
-    }
+    rain = {"walk": 0.1, "shop": 0.4, "clean": 0.5}
+    emit = {"sun": {"walk": q, "shop": 0.3, "clean": 0.1}, "rain": rain}
     best = {s: (math.log(0.5 * emit[s][seen[0]]), [s]) for s in states}
     for word in seen[1:]:
         best = {
@@ -445,9 +441,8 @@ def traffic(speed, gap):
     state, log = "green", Counter()
     position = 0.0
     for tick in range(12):
-        state = (
-            {"green": "yellow", "yellow": "red", "red": "green"}[state] if tick % 3 == 2 else state
-        )
+        if tick % 3 == 2:
+            state = {"green": "yellow", "yellow": "red", "red": "green"}[state]
         log[state] += 1
         move = speed if state == "green" else speed * 0.5 if state == "yellow" and gap > 1 else 0.0
         position += move * math.exp(-0.1 * gap)
@@ -504,9 +499,8 @@ def search_tree(x, y):
     def depth(node, level):
         if node is None:
             return 0.0
-        return (
-            level * node["key"] + depth(node["left"], level + 1) + depth(node["right"], level + 2)
-        )
+        left, right = depth(node["left"], level + 1), depth(node["right"], level + 2)
+        return level * node["key"] + left + right
 
     return depth(root, 1)
 
@@ -609,9 +603,8 @@ def products(x, y):
     pairs = itertools.product([x, y, x * y], repeat=2)
     kept = [a * b for a, b in pairs if a + b > 1.0]
     groups = itertools.groupby(sorted(kept), key=lambda v: v > 1.0)
-    return sum((1 + flag) * sum(items) for flag, items in groups) + sum(
-        math.prod(c) for c in itertools.combinations([x, y, 2.0], 2)
-    )
+    twos = sum(math.prod(c) for c in itertools.combinations([x, y, 2.0], 2))
+    return sum((1 + flag) * sum(items) for flag, items in groups) + twos
 
 
 def queues(x, y):

@@ -11,10 +11,7 @@ import pytest
 
 import symdiff
 from symdiff import GuardWarning, UnsupportedError, symgrad
-
-
-def run(f, **options):
-    return symgrad(f, by_value=True, **options)
+from tests.by_value.differences import run
 
 
 @dataclasses.dataclass
@@ -26,10 +23,8 @@ class Point:
 def test_hessian_and_products():
     f = run(lambda x, y: x**3 * y + math.sin(x * y))
     x, y, s, c = 1.0, 2.0, math.sin(2.0), math.cos(2.0)
-    want = [
-        [6 * x * y - y * y * s, 3 * x * x + c - x * y * s],
-        [3 * x * x + c - x * y * s, -x * x * s],
-    ]
+    mixed = 3 * x * x + c - x * y * s
+    want = [[6 * x * y - y * y * s, mixed], [mixed, -x * x * s]]
     np.testing.assert_allclose(f.hessian(x, y), want, rtol=1e-14)
     np.testing.assert_allclose(f.hvp((x, y), (1.0, 0.5)), np.array(want) @ [1.0, 0.5], rtol=1e-14)
     np.testing.assert_allclose(f.diff("x", "y")(x, y), want[0][1], rtol=1e-14)
@@ -67,27 +62,53 @@ def test_integers_and_strings_are_static():
     assert run(lambda x, n: x * n).grad(2.0, 3) == (3.0, 2.0)  # an integer that may be a float
 
 
-def test_kinks():
-    assert run(lambda x: abs(x)).grad(0.0) == 0.0
-    assert run(lambda x: max(x, 0)).grad(0.0) == 0.5
-    assert run(lambda x, y: min(x, y)).grad(1.0, 1.0) == (0.5, 0.5)
-    np.testing.assert_array_equal(
-        run(lambda x: np.max(x)).grad(np.array([1.0, 1.0, 0.0])), [0.5, 0.5, 0.0]
-    )
-    assert run(lambda x, y, z: max(x, y, z)).grad(1.0, 1.0, 1.0) == (0.5, 0.5, 0.5)
-    assert run(lambda x, y: max(x, 0.0 + x, x + y, x - y)).grad(1.0, 0.0) == (1.0, 0.0)
-    np.testing.assert_array_equal(run(lambda x: np.linalg.norm(x)).grad(np.zeros(2)), [0.0, 0.0])
-    assert run(lambda x: math.sqrt(x)).grad(0.0) == math.inf
-    assert run(lambda x: x - math.floor(x)).grad(1.5) == 1.0
+KINKS = [
+    (lambda x: abs(x), (0.0,), 0.0),
+    (lambda x: max(x, 0), (0.0,), 0.5),
+    (lambda x, y: min(x, y), (1.0, 1.0), (0.5, 0.5)),
+    (lambda x: np.max(x), (np.array([1.0, 1.0, 0.0]),), [0.5, 0.5, 0.0]),
+    (lambda x, y, z: max(x, y, z), (1.0, 1.0, 1.0), (0.5, 0.5, 0.5)),
+    (lambda x, y: max(x, 0.0 + x, x + y, x - y), (1.0, 0.0), (1.0, 0.0)),
+    (lambda x: np.linalg.norm(x), (np.zeros(2),), [0.0, 0.0]),
+    (lambda x: math.sqrt(x), (0.0,), math.inf),
+    (lambda x: x - math.floor(x), (1.5,), 1.0),
+    # branches that are taken at the point only; `<` has the slope of the side of its branch
+    (lambda x: 0.0 if x == 0 else math.sin(2 * x), (0.0,), 2.0),
+    (lambda x: 0.0 if x >= 0 and x <= 0 else math.sin(2 * x), (0.0,), 2.0),
+    (lambda x: 3 * x if x < 0 else 2 * x, (0.0,), 2.0),
+    (lambda x: 3 * x if x <= 0 else 2 * x, (0.0,), 3.0),
+    (lambda x: x if math.floor(x) >= x else x**2 / 4 + 1, (2.0,), 1.0),
+    (lambda x, y: 0.0 if x == 0 and y == 0 else x + 2 * y, (0.0, 0.0), (1.0, 2.0)),
+    (lambda x, y: 0.0 if x == 0 else x + y - 1, (0.0, 1.0), (1.0, 0.0)),
+    (lambda a: np.sum(np.where((a >= 0) & (a <= 0), 0.0, 2 * a)), (np.array([0.0, 1.0, 0.0]),), [2.0, 2.0, 2.0]),
+]  # fmt: skip
 
 
-def test_equalities_that_hold_at_the_point():
-    """A value that is the limit counts as such; a jump has the slope of its branch; else nan."""
-    assert run(lambda x: 0.0 if x == 0 else math.sin(2 * x)).grad(0.0) == 2.0
+@pytest.mark.parametrize(("f", "at", "slope"), KINKS)
+def test_kinks(f, at, slope):
+    np.testing.assert_array_equal(run(f).grad(*at), slope)
+
+
+@pytest.mark.parametrize(
+    ("jump", "unknown"),
+    [
+        (lambda x: 7.0 if x == 0 else math.cos(x) + x, lambda x: 1.0 if x == 0 else math.sin(x) / x),
+        (lambda x: 7.0 if x >= 0 and x <= 0 else math.cos(x) + x,
+         lambda x: 1.0 if x <= 0 <= x else math.sin(x) / x),
+    ],
+    ids=["equality", "inequalities"],
+)  # fmt: skip
+def test_what_holds_at_the_point_alone(jump, unknown):
+    """A jump has the slope of its branch; else nan."""
     with pytest.warns(GuardWarning, match="jumps"):
-        assert run(lambda x: 7.0 if x == 0 else math.cos(x) + x).grad(0.0) == 0.0
+        assert run(jump).grad(0.0) == 0.0
     with pytest.warns(GuardWarning, match="not known"):
-        assert math.isnan(run(lambda x: 1.0 if x == 0 else math.sin(x) / x).grad(0.0))
+        assert math.isnan(run(unknown).grad(0.0))
+
+
+def test_second_derivatives_beside_an_equality():
+    found = run(lambda x, y: 0.0 if x <= y <= x else 3 * (x - y) ** 2).hessian(2.0, 2.0)
+    np.testing.assert_array_equal(found, [[6.0, -6.0], [-6.0, 6.0]])
 
 
 def test_memo_tables_know_keys_that_are_equal_by_chance():
@@ -107,9 +128,8 @@ def test_linear_algebra():
     by_a, by_b = run(lambda a, b: np.sum(np.linalg.solve(a, b))).grad(a, b)
     np.testing.assert_allclose(by_b, inverse.T @ np.ones(2), rtol=1e-14)
     np.testing.assert_allclose(by_a, -np.outer(inverse.T @ np.ones(2), inverse @ b), rtol=1e-14)
-    np.testing.assert_allclose(
-        run(lambda a: np.linalg.det(a)).grad(a), np.linalg.det(a) * inverse.T, rtol=1e-14
-    )
+    found = run(lambda a: np.linalg.det(a)).grad(a)
+    np.testing.assert_allclose(found, np.linalg.det(a) * inverse.T, rtol=1e-14)
     s = a @ a.T
     found = run(lambda s: 2 * np.sum(np.log(np.diag(np.linalg.cholesky(s))))).grad(s)
     np.testing.assert_allclose(found + found.T, 2 * np.linalg.inv(s), rtol=1e-12)
@@ -131,24 +151,6 @@ def test_rules_of_users():
     assert run(lambda x: rule(x) + 1.0).grad(3.0) == 5.0
     with pytest.raises(UnsupportedError, match="for arrays"):
         run(lambda x: rule(x)[0]).grad(np.ones(2))
-
-
-def test_branches_that_are_taken_at_the_point_only():
-    """Inequalities that hold on both sides of a point only; `<` has the slope of the side of its branch."""
-    assert run(lambda x: 0.0 if x >= 0 and x <= 0 else math.sin(2 * x)).grad(0.0) == 2.0
-    with pytest.warns(GuardWarning, match="jumps"):
-        assert run(lambda x: 7.0 if x >= 0 and x <= 0 else math.cos(x) + x).grad(0.0) == 0.0
-    with pytest.warns(GuardWarning, match="not known"):
-        assert math.isnan(run(lambda x: 1.0 if x <= 0 <= x else math.sin(x) / x).grad(0.0))
-    assert run(lambda x: 3 * x if x < 0 else 2 * x).grad(0.0) == 2.0
-    assert run(lambda x: 3 * x if x <= 0 else 2 * x).grad(0.0) == 3.0
-    assert run(lambda x: x if math.floor(x) >= x else x**2 / 4 + 1).grad(2.0) == 1.0
-    assert run(lambda x, y: 0.0 if x == 0 and y == 0 else x + 2 * y).grad(0.0, 0.0) == (1.0, 2.0)
-    assert run(lambda x, y: 0.0 if x == 0 else x + y - 1).grad(0.0, 1.0) == (1.0, 0.0)
-    found = run(lambda x, y: 0.0 if x <= y <= x else 3 * (x - y) ** 2).hessian(2.0, 2.0)
-    np.testing.assert_array_equal(found, [[6.0, -6.0], [-6.0, 6.0]])
-    masked = run(lambda a: np.sum(np.where((a >= 0) & (a <= 0), 0.0, 2 * a)))
-    np.testing.assert_array_equal(masked.grad(np.array([0.0, 1.0, 0.0])), [2.0, 2.0, 2.0])
 
 
 def test_sorts_have_the_slopes_of_their_order_at_ties():

@@ -54,14 +54,6 @@ def keyed(x):
     return known.get(x, 1.0) * x * x
 
 
-def texts(x):
-    return x * len(f"{x:.3g}")
-
-
-def scaled(x):
-    return SCALE[0] * x**2
-
-
 def test_a_path_is_compiled_and_another_is_traced():
     f = run(choice)
     for k in range(4):
@@ -89,13 +81,13 @@ def test_decisions_by_steps_errors_keys_and_texts_are_guards():
     f = run(keyed)
     for x in (0.1, 0.2, 0.3, 0.5, 0.7):
         assert f.grad(x) == 2 * x * (10.0 if x == 0.5 else 1.0)
-    f = run(texts)
+    f = run(lambda x: x * len(f"{x:.3g}"))
     for x in (0.1, 0.2, 0.3, 0.25, 0.125):
         assert f.grad(x) == float(len(f"{x:.3g}"))
 
 
 def test_what_a_function_reads_may_change():
-    f = run(scaled)
+    f = run(lambda x: SCALE[0] * x**2)
     assert [f.grad(float(k)) for k in range(1, 5)] == [4.0, 8.0, 12.0, 16.0]
     assert len(kept(f)) == 1
     SCALE[0] = 3.0

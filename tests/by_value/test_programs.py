@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from symdiff import symgrad
-from tests.by_value.differences import gradient
+from tests.by_value.differences import check, gradient
 from tests.by_value.more_programs import FAST, LONG
 from tests.by_value.programs import PROGRAMS
 
@@ -21,11 +21,7 @@ def case(f, k):
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(("f", "k"), [case(f, k) for f in ALL for k in range(3)])
 def test_value_and_gradient(f, k):
-    args = ALL[f][k]
-    value, found = symgrad(f, by_value=True).value_and_grad(*args)
-    assert value == f(*args)
-    for part, want in zip(found, gradient(f, args), strict=True):
-        np.testing.assert_allclose(part, want, rtol=2e-6, atol=2e-6)
+    check(f, *ALL[f][k])
 
 
 @pytest.mark.filterwarnings("ignore::symdiff.ByValueWarning")
@@ -33,9 +29,7 @@ def test_value_and_gradient(f, k):
 def test_what_the_compiler_refuses_is_run_by_default(f):
     run = symgrad(f)
     for args in PROGRAMS[f]:
-        assert run(*args) == f(*args)
-        for part, want in zip(run.grad(*args), gradient(f, args), strict=True):
-            np.testing.assert_allclose(part, want, rtol=2e-6, atol=2e-6)
+        check(f, *args, both=lambda *args: (run(*args), run.grad(*args)))
 
 
 def test_second_derivatives_of_a_program():

@@ -1,10 +1,15 @@
-"""A reference evaluator for tests: the DAG in mpmath, or exactly in fractions."""
+"""Reference values for tests: the DAG in mpmath, or exactly in fractions; slopes of functions in many digits."""
 
+import math
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import Any
 
 import mpmath
+import numpy as np
 
 from symdiff import ir
+from symdiff.interpret import Certified, ulp_error
 from symdiff.ir import Expr
 
 _MP = {
@@ -57,3 +62,47 @@ def evaluate(e: Expr, point: dict[str, object], exact: bool = False):
         else:
             values[n] = _MP[n.op.name](*v)
     return values[e]
+
+
+def slope(f: Callable[..., Any], at: Sequence[Any], i: int = 0, step: float = 1e-20) -> float:
+    """The derivative of a function of numbers of mpmath by its i-th argument, from both sides."""
+    with mpmath.workdps(120):
+        ends = [
+            f(*(mpmath.mpf(a) + (k == i) * s * mpmath.mpf(step) for k, a in enumerate(at)))
+            for s in (1, -1)
+        ]
+        return float((ends[0] - ends[1]) / (2 * mpmath.mpf(step)))
+
+
+def slopes(f: Callable[..., Any], at: Sequence[Any], k: int = 0) -> list[Any]:
+    """The derivatives of a function of arrays by each element of the k-th of them, in 80 digits."""
+    with mpmath.workdps(80):
+        h = mpmath.mpf(10) ** -25
+        exact = [np.vectorize(mpmath.mpf, otypes=[object])(a) for a in at]
+        found = []
+        for place in np.ndindex(exact[k].shape):
+            ends = []
+            for step in (h, -h):
+                new = exact[k].copy()
+                new[place] += step
+                ends.append(np.array(f(*exact[:k], new, *exact[k + 1 :]), object))
+            found.append((ends[0] - ends[1]) / (2 * h))
+        return found
+
+
+def flagged_of(
+    run: Callable[..., Any], outputs: Sequence[Expr], points: Sequence[Any], ulps: float
+) -> int:
+    """How many points are flagged; at all others every output is right. `run` gives values and the flag."""
+    reference, count = Certified(["x", "y"], outputs), 0
+    for point in points:
+        values, flagged = run(point)
+        if flagged:
+            count += 1
+            continue
+        for value, answer in zip(values, reference.at_with_status(point), strict=True):
+            if answer.status == "domain":
+                assert math.isnan(value), (outputs, point, value)
+            elif answer.status == "exact" and abs(answer.value) > 2.0**-1022:
+                assert ulp_error(value, answer.ball) <= ulps, (outputs, point, value, answer)
+    return count

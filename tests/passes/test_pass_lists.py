@@ -20,17 +20,13 @@ def doubled(outputs, *_):
     return tuple(o * const(2) for o in outputs)
 
 
-def tripled(outputs, *_):
-    return tuple(o * const(3) for o in outputs)
-
-
 def test_nothing_is_replaced_as_a_rule():
     assert replaced() == []
 
 
 PATCHES = {
     "function": (scalar, "cancel", doubled),
-    "other function": (scalar, "cancel", tripled),
+    "other function": (scalar, "cancel", lambda outputs, *_: tuple(o * const(3) for o in outputs)),
     "no pass": (scalar, "SIMPLIFY", scalar.SIMPLIFY[1:]),
     "other pass": (scalar, "FINISH", (replace(scalar.FINISH[0], run=lambda p, _: p),)),
     "pass of loops": (block_by_block, "EARLY", ()),
@@ -51,10 +47,6 @@ def test_keys_tell_what_is_replaced(monkeypatch):
     assert cache.key("k") == keys[""]
 
 
-def closed(factor):
-    return lambda outputs, *_: (factor * outputs[0],)
-
-
 def with_default(factor):
     def run(outputs, *_, n=factor):
         return (n * outputs[0],)
@@ -62,7 +54,13 @@ def with_default(factor):
     return run
 
 
-@pytest.mark.parametrize("made", [closed, with_default])
+@pytest.mark.parametrize(
+    "made",
+    [
+        pytest.param(lambda factor: lambda outputs, *_: (factor * outputs[0],), id="closed"),
+        with_default,
+    ],
+)
 def test_functions_with_values_of_their_own_are_told_apart(monkeypatch, made):
     functions = [made(const(k)) for k in (2, 3)]
     found = set()

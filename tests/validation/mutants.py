@@ -10,6 +10,7 @@ many are tried, taken evenly from the list; with a kind, or a part of a name, th
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import resource
@@ -21,22 +22,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
 from importlib import import_module
-from math import (
-    acos,
-    atan,
-    cos,
-    cosh,
-    erf,
-    exp,
-    expm1,
-    log,
-    log1p,
-    sin,
-    sinh,
-    sqrt,
-    tan,
-    tanh,
-)  # fmt: skip
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -45,6 +30,8 @@ import numpy as np
 
 from tests.validation import loop_mutants
 
+acos, atan, cos, cosh, erf, exp, expm1 = math.acos, math.atan, math.cos, math.cosh, math.erf, math.exp, math.expm1  # fmt: skip
+log, log1p, sin, sinh, sqrt, tan, tanh = math.log, math.log1p, math.sin, math.sinh, math.sqrt, math.tan, math.tanh  # fmt: skip
 SECONDS = 240
 """Of processor time that a trial may take, so that a busy machine does not change what is found."""
 

@@ -108,32 +108,22 @@ def tried(p: Planted) -> tuple[bool, str]:
         root = Path(folder)
         for name in ("symdiff", "tests"):
             shutil.copytree(ROOT / name, root / name)
-        for name in (
+        for name in [
             "pyproject.toml",
             "README.md",
             "CHANGELOG.md",
             "docs",
             "examples",
             "benchmarks",
-        ):
+        ]:
             (root / name).symlink_to(ROOT / name)
         changed = root / p.path
         text = changed.read_text(encoding="utf-8")
         assert p.old in text, f"{p.name}: not there any more"
         changed.unlink()
         changed.write_text(text.replace(p.old, p.new, 1), encoding="utf-8")
-        pytest = [
-            "-m",
-            "pytest",
-            "-q",
-            "-x",
-            "-m",
-            "not slow",
-            "-p",
-            "no:cacheprovider",
-            *p.tests.split(),
-        ]
-        by_tests = _ran(root, pytest)
+        pytest = ["-m", "pytest", "-q", "-x", "-m", "not slow", "-p", "no:cacheprovider"]
+        by_tests = _ran(root, [*pytest, *p.tests.split()])
         kind = "loops" if p.kind == "loops" else "planted"
         probes = f"from tests.validation.mutants import *; print('found', caught_by(Mutant({kind!r}, '')))"
         by_validation = _ran(root, ["-c", probes])

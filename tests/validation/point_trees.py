@@ -6,6 +6,7 @@ A tree is printed as Python source by `point_spelling` and evaluated here with n
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -27,30 +28,6 @@ class Node:
     data: Any = None
     rank: int = 0
 
-    def __add__(self, other: Any) -> Node:
-        return binary("+", self, other)
-
-    def __radd__(self, other: Any) -> Node:
-        return binary("+", other, self)
-
-    def __sub__(self, other: Any) -> Node:
-        return binary("-", self, other)
-
-    def __rsub__(self, other: Any) -> Node:
-        return binary("-", other, self)
-
-    def __mul__(self, other: Any) -> Node:
-        return binary("*", self, other)
-
-    def __rmul__(self, other: Any) -> Node:
-        return binary("*", other, self)
-
-    def __truediv__(self, other: Any) -> Node:
-        return binary("/", self, other)
-
-    def __rtruediv__(self, other: Any) -> Node:
-        return binary("/", other, self)
-
     def __pow__(self, other: Any) -> Node:
         return binary("**", self, other)
 
@@ -59,6 +36,15 @@ class Node:
 
     def __getitem__(self, k: int) -> Node:
         return Node("get", (self,), k)
+
+
+def _give_operator(op: str, name: str) -> None:
+    setattr(Node, f"__{name}__", lambda self, other: binary(op, self, other))
+    setattr(Node, f"__r{name}__", lambda self, other: binary(op, other, self))
+
+
+for _op, _name in {"+": "add", "-": "sub", "*": "mul", "/": "truediv"}.items():
+    _give_operator(_op, _name)
 
 
 def num(value: float) -> Node:
@@ -171,12 +157,6 @@ def _guarded(fn: Callable[..., Any]) -> Callable[..., Any]:
     return inner
 
 
-def _divide(a: mpf, b: mpf) -> mpf:
-    if b == 0:
-        return NAN if a == 0 else (INF if a > 0 else -INF)
-    return a / b
-
-
 def _power(a: mpf, b: mpf) -> mpf:
     if a == 0:
         return mpf(1) if b == 0 else (mpf(0) if b > 0 else INF)
@@ -194,10 +174,6 @@ def _logaddexp(a: mpf, b: mpf) -> mpf:
     return m if s == -INF else m + mp.log1p(mp.exp(s - m))
 
 
-def _arctan2(a: mpf, b: mpf) -> mpf:
-    return mpf(0) if a == 0 and b == 0 else mp.atan2(a, b)
-
-
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sin": mp.sin, "cos": mp.cos, "tan": mp.tan, "exp": mp.exp, "expm1": mp.expm1,
     "tanh": mp.tanh, "sinh": mp.sinh, "arctan": mp.atan,
@@ -205,14 +181,14 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sqrt": lambda a: NAN if a < 0 else mp.sqrt(a),
     "arccos": lambda a: NAN if abs(a) > 1 else mp.acos(a),
     "arcsin": lambda a: NAN if abs(a) > 1 else mp.asin(a),
-    "arctan2": _arctan2, "hypot": lambda a, b: mp.sqrt(a * a + b * b),
+    "arctan2": lambda a, b: mpf(0) if a == 0 and b == 0 else mp.atan2(a, b), "hypot": lambda a, b: mp.sqrt(a * a + b * b),
     "abs": abs, "maximum": max, "minimum": min, "clip": lambda a, lo, hi: min(max(a, lo), hi),
     "logaddexp": _logaddexp,
 }  # fmt: skip
 
 ARITHMETIC: dict[str, Callable[..., Any]] = {
     "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b,
-    "/": _divide, "**": _power,
+    "/": lambda a, b: (NAN if a == 0 else (INF if a > 0 else -INF)) if b == 0 else a / b, "**": _power,
 }  # fmt: skip
 
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
@@ -235,10 +211,7 @@ def lifted(fn: Callable[..., Any], *args: Any) -> Any:
 
 
 def _sum(v: Any) -> Any:
-    r = mpf(0)
-    for x in v:
-        r = r + x
-    return r
+    return sum(v, mpf(0))
 
 
 def _norm(v: Any) -> Any:
@@ -252,13 +225,6 @@ def _logsumexp(v: Any) -> Any:
     return m if m == -INF else m + mp.log(_sum(mp.exp(x - m) for x in v))
 
 
-def _prod(v: Any) -> Any:
-    r = mpf(1)
-    for x in v:
-        r = r * x
-    return r
-
-
 def _extreme(pick: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda v: NAN if any(mpmath.isnan(x) for x in v) else pick(v)
 
@@ -269,7 +235,7 @@ def _std(v: Any) -> Any:
 
 
 REDUCTIONS: dict[str, Callable[..., Any]] = {
-    "sum": _sum, "mean": lambda v: _sum(v) / len(v), "prod": _prod, "max": _extreme(max),
+    "sum": _sum, "mean": lambda v: _sum(v) / len(v), "prod": lambda v: math.prod(v, start=mpf(1)), "max": _extreme(max),
     "min": _extreme(min), "norm": _norm, "dot": lambda a, b: _sum(x * y for x, y in zip(a, b, strict=True)),
     "logsumexp": _logsumexp, "std": _std,
 }  # fmt: skip

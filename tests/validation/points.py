@@ -90,14 +90,10 @@ def flat(tree: Any) -> list[float]:
 
 def plain(module: Any, drawn: Drawn, params: Params) -> float:
     """The value that plain Python computes; functions of `math` give nan where they raise."""
-    names = {"atan": "arctan", "atan2": "arctan2"}
+    own = {"atan": "arctan", "atan2": "arctan2"}
+    names = (*own, "sin", "cos", "exp", "expm1", "tanh", "hypot")
     kept = module.math
-    module.math = types.SimpleNamespace(
-        **{
-            k: getattr(np, names.get(k, k))
-            for k in (*names, "sin", "cos", "exp", "expm1", "tanh", "hypot")
-        }
-    )
+    module.math = types.SimpleNamespace(**{k: getattr(np, own.get(k, k)) for k in names})
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -176,9 +172,8 @@ def outcome(drawn: Drawn, params: Params, folder: Path, name: str, order: int = 
     except SlowError:
         return Seen("slow", f"more than {SECONDS} s")
     except Exception as e:  # whatever is no refusal is a finding
-        return Seen(
-            "crash", f"{type(e).__name__}: {str(e)[:200]} {traceback.format_exc(limit=-1)[:300]}"
-        )
+        place = traceback.format_exc(limit=-1)[:300]
+        return Seen("crash", f"{type(e).__name__}: {str(e)[:200]} {place}")
     finally:
         signal.alarm(0)
     warned = any("symdiff" in type(w.message).__module__ for w in caught)
@@ -210,22 +205,13 @@ def _hessian(f: Any, args: tuple[Any, ...]) -> list[float]:
 
 
 # -------------------------------------------------------------------- shrinking
+CONDITIONS = ("compare", "and", "or", "not", "band", "every zero")
+
+
 def smaller(n: Node) -> Iterator[Node]:
     """Trees with one part replaced by a number, or by one of its own parts."""
-    if n.rank == 0 and n.op not in (
-        "num",
-        "var",
-        "compare",
-        "and",
-        "or",
-        "not",
-        "band",
-        "every zero",
-    ):
-        yield from (
-            a for a in n.args
-            if a.rank == 0 and a.op not in ("compare", "and", "or", "not", "band", "every zero")
-        )  # fmt: skip
+    if n.rank == 0 and n.op not in ("num", "var", *CONDITIONS):
+        yield from (a for a in n.args if a.rank == 0 and a.op not in CONDITIONS)
         yield num(1.0)
     for k, a in enumerate(n.args):
         for b in smaller(a):
@@ -238,13 +224,11 @@ def shrunk(
     """A smaller program of the same class."""
     best, seen = replace(drawn, packing="plain"), Seen(kind)
     first = outcome(best, params, folder, f"small_{drawn.seed}_0", order)
-    best, seen = (
-        (best, first)
-        if first.kind == kind
-        else (drawn, outcome(drawn, params, folder, f"small_{drawn.seed}_1", order))
-    )
-    done = 1
-    again = True
+    if first.kind == kind:
+        seen = first
+    else:
+        best, seen = drawn, outcome(drawn, params, folder, f"small_{drawn.seed}_1", order)
+    done, again = 1, True
     while again and done < tries:
         again = False
         for tree in smaller(best.tree):
@@ -290,19 +274,16 @@ def fuzz(
                     tally.by_ingredient.setdefault(part, Counter())[seen.kind] += 1
             if seen.kind in ("right", "unclear"):
                 if seen.unwarned:
-                    say(
-                        f"--- seed {k}: a jump without a warning ({drawn.kind})\n{drawn.source}at {params}: {seen.text}"
-                    )
+                    what = f"a jump without a warning ({drawn.kind})"
+                    say(f"--- seed {k}: {what}\n{drawn.source}at {params}: {seen.text}")
                 continue
+            small = drawn
             if shrink and seen.kind in ("silently wrong", "nan"):
-                drawn_small, seen = shrunk(drawn, params, seen.kind, folder, order)
-            else:
-                drawn_small = drawn
+                small, seen = shrunk(drawn, params, seen.kind, folder, order)
             if seen.kind == "silently wrong":
-                tally.failures.append((drawn_small, seen))
-            say(
-                f"--- seed {k} {where} [{drawn.kind}] {seen.kind.upper()}\n{drawn_small.source}at {params}: {seen.text}"
-            )
+                tally.failures.append((small, seen))
+            what = f"{where} [{drawn.kind}] {seen.kind.upper()}"
+            say(f"--- seed {k} {what}\n{small.source}at {params}: {seen.text}")
     return tally
 
 
@@ -320,9 +301,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--second", action="store_true", help="second derivatives of what is smooth"
-    )
+    smooth = "second derivatives of what is smooth"
+    parser.add_argument("--second", action="store_true", help=smooth)
     parser.add_argument("--no-shrink", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -124,10 +124,7 @@ def test_once_for_a_source_and_kinds_over_processes(monkeypatch, tmp_path):
 
 
 def test_a_difference_is_an_error_every_time():
-    def f(x):
-        return np.sum(x * x)
-
-    g, values = _mistaken(f), np.array([1.0, 2.0])
+    g, values = _mistaken(lambda x: np.sum(x * x)), np.array([1.0, 2.0])
     for _ in range(3):
         with pytest.raises(VerificationError):
             g(values)

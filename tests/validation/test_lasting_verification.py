@@ -110,13 +110,10 @@ def test_sizes_of_elementwise_functions():
 
 
 def test_two_sizes_are_compared_each():
-    def f(x, y):
-        return np.sum(x) * np.sum(y)
-
     def wrong(x, y):
         return np.sum(x) * y[0] * len(y) if len(y) > 2 else np.sum(x) * np.sum(y)
 
-    g = planted(f, wrong, cache=False)
+    g = planted(lambda x, y: np.sum(x) * np.sum(y), wrong, cache=False)
     a = np.arange(1.0, 4.0)
     for _ in range(3):
         g(a, a[:1]), g(a, a[:2]), g(a[:1], a[:2])
@@ -173,11 +170,8 @@ def test_a_derivative_is_compared_at_its_first_call(call, x):
     def f(x):
         return x / 2 + x**-1
 
-    def wrong(x):
-        return x / 2 - x**-1
-
     call(symgrad(f, cache=False), x)  # integers are real numbers there, also to negative powers
-    g = planted(f, wrong, cache=False)
+    g = planted(f, lambda x: x / 2 - x**-1, cache=False)
     fails(call, g, x)
     fails(g, 3.0)
 
@@ -260,10 +254,7 @@ def test_a_failure_ends_with_what_was_captured(monkeypatch):
 
 
 def test_a_refusal_of_kinds_is_not_one_of_the_function():
-    def f(x):
-        return np.sum(x**-1)
-
-    g = symgrad(f, dtype="float64")
+    g = symgrad(lambda x: np.sum(x**-1), dtype="float64")
     for _ in range(2):
         with pytest.raises(VerificationError, match="negative integer powers"):
             g(np.array([1, 2]))
@@ -295,10 +286,6 @@ def test_a_failure_is_seen_by_other_processes(tmp_path):
     assert told[1] == told[2] == told[3]
 
 
-def kinked(x):
-    return np.sum(np.abs(x)) + np.max(x)
-
-
 def test_special_points_are_sought_once_for_all_processes(monkeypatch):
     from symdiff.runtime.loops import by_definition
 
@@ -308,7 +295,7 @@ def test_special_points_are_sought_once_for_all_processes(monkeypatch):
         by_definition, "special_points", lambda *args: (asked.append(1), seek(*args))[1]
     )
     for _ in range(2):
-        slopes = symgrad(kinked).grad
+        slopes = symgrad(lambda x: np.sum(np.abs(x)) + np.max(x)).grad
         assert slopes(np.array([-1.0, 2.0, 0.5])).tolist() == [-1.0, 2.0, 1.0]
         assert slopes(np.array([-1.0, 2.0, 0.0])).tolist() == [-1.0, 2.0, 0.0]
         assert asked == [1]

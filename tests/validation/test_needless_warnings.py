@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -38,29 +37,20 @@ def not_at_zero(x, n):
     (lambda x: x + math.sqrt(1 - math.cos(x) ** 2 - math.sin(x) ** 2), (0.7,), 0.7, 1.0),
     (lambda x: x * math.acosh(math.cosh(x) ** 2 - math.sinh(x) ** 2), (0.7,), 0.0, 0.0),
 ])  # fmt: skip
+@pytest.mark.filterwarnings("error")
 def test_none_is_given(f: Any, args: Any, value: Any, want: Any) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        g = symgrad(f)
-        assert g(*args) == pytest.approx(value, rel=1e-15)
-        assert g.grad(*args) == pytest.approx(want, rel=1e-15)
-
-
-def jump_at_zero(x):
-    return 3.0 if x == 0 else -2 * x
-
-
-def reduced_mass(a, b):
-    return a * b / (a + b) if a + b else 0.0
-
-
-def flag_that_counts(x, c):
-    return x * x if c == 0 else x * c
+    g = symgrad(f)
+    assert g(*args) == pytest.approx(value, rel=1e-15)
+    assert g.grad(*args) == pytest.approx(want, rel=1e-15)
 
 
 @pytest.mark.parametrize(
     ("f", "args"),
-    [(jump_at_zero, (1.0,)), (reduced_mass, (1.0, 2.0)), (flag_that_counts, (2.0, 1.0))],
+    [
+        pytest.param(lambda x: 3.0 if x == 0 else -2 * x, (1.0,), id="jump_at_zero"),
+        pytest.param(lambda a, b: a * b / (a + b) if a + b else 0.0, (1.0, 2.0), id="reduced_mass"),
+        pytest.param(lambda x, c: x * x if c == 0 else x * c, (2.0, 1.0), id="flag_that_counts"),
+    ],
 )
 def test_values_that_are_no_limits_are_named(f: Any, args: Any) -> None:
     with pytest.warns(symdiff.GuardWarning, match="not the limit"):

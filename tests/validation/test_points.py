@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 import math
+import sys
+import types
 from typing import Any
 
 import pytest
 from mpmath import mpf
 
+from tests.validation import point_trees as trees
 from tests.validation.point_programs import Generator
 from tests.validation.point_reference import UnclearError, second, truth
 from tests.validation.point_spelling import spelled
-from tests.validation.point_trees import (
-    Node,
-    band,
-    both,
-    call,
-    chain,
-    choose,
-    compare,
-    either,
-    element,
-    every_zero,
-    let,
-    num,
-    reduce,
-    total,
-    var,
-    vec,
-)  # fmt: skip
+from tests.validation.point_trees import Node, both, call, choose, compare, let, num, reduce, var
+from tests.validation.points import plain
 
 W, X, Y, Z, T = (var(n) for n in "wxyzt")
 Q = var("q", 1)
@@ -71,7 +58,7 @@ def untaken() -> Node:
 def pole(guarded: bool) -> Node:
     phi = call("arctan2", Y, X)
     if guarded:
-        phi = choose(either(compare(X, "!=", 0.0), compare(Y, "!=", 0.0)), phi, 0.0)
+        phi = choose(trees.either(compare(X, "!=", 0.0), compare(Y, "!=", 0.0)), phi, 0.0)
     r = call("sqrt", X * X + Y * Y + Z * Z)
     return r * call("sin", call("arccos", Z / r)) * call("cos", phi)
 
@@ -91,8 +78,8 @@ CASES: dict[str, tuple[Node, dict[str, Any], list[float]]] = {
     "a branch not taken": (untaken(), {"q": [0.0, 0.0], "r": -6.0}, [0, 0, -12]),
     "log of zero": (reduce("logsumexp", call("log", Q)), {"q": [0.0, 0.3, 0.5]}, [1.25] * 3),
     "shortcut": (at_origin(0.0, TWICE), ORIGIN, [1, 2]),
-    "shortcut of arrays": (choose(every_zero(Q), 0.0, Q[0] + 2.0 * Q[1]), {"q": [0.0, 0.0]}, [1, 2]),
-    "shortcut in a band": (choose(band(NORM2, 1e-20), 0.0, call("sin", X) + Y), ORIGIN, [1, 1]),
+    "shortcut of arrays": (choose(trees.every_zero(Q), 0.0, Q[0] + 2.0 * Q[1]), {"q": [0.0, 0.0]}, [1, 2]),
+    "shortcut in a band": (choose(trees.band(NORM2, 1e-20), 0.0, call("sin", X) + Y), ORIGIN, [1, 1]),
     "cosines": (cosines(), ORIGIN, [1, 2]),
     "equal": (choose(compare(X, "==", Y), 0.0, X - Y), {"x": 1.0, "y": 1.0}, [1, -1]),
     "interpolation": (
@@ -112,9 +99,9 @@ CASES: dict[str, tuple[Node, dict[str, Any], list[float]]] = {
     "a step squared": ((X + 1.0) * call("sign", X) ** 2.0, {"x": 0.0}, [0]),
     "a step that is continuous": (call("abs", X) * call("sign", X), {"x": 0.0}, [1]),
     "floor": (call("floor", X) * X, {"x": 2.0}, [2]),
-    "chain": (chain(compare(X, ">", 0.0), X, compare(X, "<", 0.0), 3.0 * X, num(0.0)), {"x": 0.0}, [2]),
+    "chain": (trees.chain(compare(X, ">", 0.0), X, compare(X, "<", 0.0), 3.0 * X, num(0.0)), {"x": 0.0}, [2]),
     "loop": (
-        total("i", 3, lambda i: choose(compare(element(Q, i), ">", 0.0), element(Q, i), 0.0)),
+        trees.total("i", 3, lambda i: choose(compare(trees.element(Q, i), ">", 0.0), trees.element(Q, i), 0.0)),
         {"q": [1.0, 0.0, -1.0]}, [1, 0, 0],
     ),
     "mask": (reduce("sum", choose(compare(Q, "==", 0.0), 1.0, call("sin", Q) / Q) * Q), {"q": [0.0, 0.0]}, [1, 1]),
@@ -163,8 +150,6 @@ def test_second_derivatives(tree: Node, params: dict[str, Any], want: list[list[
 @pytest.mark.slow
 def test_source_and_tree_are_one_function() -> None:
     """Plain Python and the evaluation of the tree agree, also at the special point."""
-    from tests.validation.points import plain
-
     compared = 0
     for seed in range(20):
         drawn = Generator(seed).program()
@@ -180,9 +165,6 @@ def test_source_and_tree_are_one_function() -> None:
 
 
 def _module(source: str) -> Any:
-    import sys
-    import types
-
     module = types.ModuleType("spelled_program")
     sys.modules["spelled_program"] = module
     exec(compile(source, "<spelled>", "exec"), module.__dict__)
@@ -190,7 +172,7 @@ def _module(source: str) -> Any:
 
 
 def test_every_spelling_of_a_condition_means_the_same() -> None:
-    tree = choose(every_zero(vec(X, Y)), 5.0, TWICE)
+    tree = choose(trees.every_zero(trees.vec(X, Y)), 5.0, TWICE)
     sources = {spelled(tree, ORIGIN, seed, "plain") for seed in range(40)}
     assert len(sources) > 8
     for source in sources:

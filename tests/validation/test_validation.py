@@ -25,22 +25,14 @@ def called(f, *args):
     return result, [str(w.message) for w in seen if issubclass(w.category, ValidationWarning)]
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        (),
-        (("gradient", ("x", "y")),),
-        (("value_and_gradient", ("x", "y")),),
-        (("jacobian", ("y",)),),
-        (("hessian", ("x", "y")),),
-        (("derivative", ("x", "y", "y")),),
-        (("jvp", ("x", "y")),),
-        (("vjp", ("x", "y")),),
-        (("hvp", ("x", "y")),),
-        (("derivative", ("x",)), ("gradient", ("x", "y"))),
-    ],
-    ids=lambda p: "-".join(k for k, _ in p) or "value",
-)
+KINDS = ("gradient", "value_and_gradient", "hessian", "jvp", "vjp", "hvp")
+PATHS = [
+    (), *(((kind, ("x", "y")),) for kind in KINDS), (("jacobian", ("y",)),), (("derivative", ("x", "y", "y")),),
+    (("derivative", ("x",)), ("gradient", ("x", "y"))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda p: "-".join(k for k, _ in p) or "value")
 def test_the_chain_rule_has_the_outputs_of_the_pipeline(path):
     raw = symgrad(lambda x, y: math.sin(x * y) + x**y + max(x, y) / (1 + y * y)).raw_program
     program = raw

@@ -185,7 +185,9 @@ def _constant(n: Expr, single: bool) -> Corrected:
     from symdiff.lowering.target import nearest_single
 
     q = ir.rational(n) if n.op is ir.CONST else named(n.op)
-    if q is None:  # nan outside of the domain, which is flagged, or infinities that are compared with
+    if (
+        q is None
+    ):  # nan outside of the domain, which is flagged, or infinities that are compared with
         return n, ir.ZERO
     number = nearest_single if single else nearest
     first = number(q)

@@ -3,7 +3,6 @@ arrays that loops add to as a whole."""
 
 from __future__ import annotations
 
-import warnings
 from fractions import Fraction
 
 import mpmath
@@ -13,23 +12,6 @@ from mpmath.libmp import to_rational
 
 from symdiff import symgrad
 from symdiff.runtime.loops import kernel as kernels
-from symdiff.runtime.loops.recomputed import Recomputed
-from symdiff.runtime.scalar.fallback import AccuracyWarning
-
-
-@pytest.fixture
-def again(monkeypatch):
-    """What was computed again, by the name of its program."""
-    found = []
-    call = Recomputed.__call__
-
-    def told(self, *args):
-        found.append(self.kernel.program.name)
-        return call(self, *args)
-
-    monkeypatch.setattr(Recomputed, "__call__", told)
-    return found
-
 
 # ------------------------------------------------------------------------------- habits
 TURN = np.array([[0.8, -0.6], [0.6, 0.8]])
@@ -68,17 +50,16 @@ def off(value, truth):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("error::symdiff.AccuracyWarning")
 def test_a_habit_is_taken_and_left(again):
     f = symgrad(turning, verify=False)
     for k in range(10):
         c = near(k / 7)
         assert off(f(X, k / 7, c), exact_turning(X, k / 7, c)) <= 16
     assert 1 <= len(again) <= kernels.LOSSES + 1
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", AccuracyWarning)
-        for k in range(5):  # half of the digits cancel
-            c = near(k / 9, 9)
-            assert off(f(X, k / 9, c), exact_turning(X, k / 9, c)) <= 16
+    for k in range(5):  # half of the digits cancel
+        c = near(k / 9, 9)
+        assert off(f(X, k / 9, c), exact_turning(X, k / 9, c)) <= 16
 
 
 @pytest.mark.slow

@@ -14,26 +14,18 @@ from flint import arb, arb_mat, ctx
 
 import symdiff
 from symdiff import symgrad
+from symdiff.runtime.loops import recomputed
 from symdiff.runtime.loops.ball_program import BallProgram
-from symdiff.runtime.loops.recomputed import Recomputed
 from symdiff.runtime.scalar.fallback import AccuracyWarning
+from tests.passes.evaluate import slopes
 
-
-@pytest.fixture(autouse=True)
-def _all_warnings_fail():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", AccuracyWarning)
-        yield
+pytestmark = pytest.mark.filterwarnings("error::symdiff.AccuracyWarning")
 
 
 def ulps(got, exact):
     """The distance in units of the last place of the truth."""
-    with_bits = ctx.prec
-    ctx.prec = 2000
-    try:
+    with ctx.workprec(2000):
         return float(abs(arb(float(got)) - exact)) / math.ulp(float(exact.mid()))
-    finally:
-        ctx.prec = with_bits
 
 
 LOST = 2.0**12
@@ -75,11 +67,10 @@ def balls(x):
 
 def test_the_gradient_of_a_quotient_of_sums():
     d = np.array([1e-9, 2e-9])
-    ctx.prec = 500
-    a, b = balls(d)
-    top, bottom = 2 - a.cos() - b.cos(), a * a + b * b
-    truth = [x.sin() / bottom - 2 * x * top / bottom**2 for x in (a, b)]
-    ctx.prec = 53
+    with ctx.workprec(500):
+        a, b = balls(d)
+        top, bottom = 2 - a.cos() - b.cos(), a * a + b * b
+        truth = [x.sin() / bottom - 2 * x * top / bottom**2 for x in (a, b)]
     for got, want in zip(symgrad(quotient).grad(d), truth, strict=True):
         assert ulps(got, want) <= 16
     np.testing.assert_allclose(symgrad(quotient).grad(d), [2.3333e-11, -1.5333e-10], rtol=1e-3)
@@ -90,11 +81,10 @@ def test_the_gradient_of_a_quotient_of_sums():
 @pytest.mark.parametrize("scale", [1e-9, 1e-6, 1e-2])
 def test_a_product_minus_one(scale, n):
     d = vector(scale, n)
-    ctx.prec = 2000
-    truth = arb(1)
-    for x in balls(d):
-        truth *= 1 + x
-    ctx.prec = 53
+    with ctx.workprec(2000):
+        truth = arb(1)
+        for x in balls(d):
+            truth *= 1 + x
     assert ulps(symgrad(compound, accuracy="strict")(d), truth - 1) <= 16
     assert ulps(symgrad(compound)(d), truth - 1) <= 2**12  # 2**-40 of the result
 
@@ -103,32 +93,28 @@ def test_a_product_minus_one(scale, n):
 @pytest.mark.parametrize("scale", [1e-9, 1e-5, 0.3])
 def test_a_log_mean_exp_minus_the_mean(scale):
     x = vector(scale)
-    ctx.prec = 2000
-    b = balls(x)
-    truth = (sum(v.exp() for v in b) / 5).log() - sum(b) / 5
-    weights = sum(v.exp() for v in b)
-    slopes = [v.exp() / weights - arb(1) / 5 for v in b]
-    ctx.prec = 53
+    with ctx.workprec(2000):
+        b = balls(x)
+        weights = sum(v.exp() for v in b)
+        truth = (weights / 5).log() - sum(b) / 5
+        by_x = [v.exp() / weights - arb(1) / 5 for v in b]
     f = symgrad(log_mean_exp, accuracy="strict")
     assert ulps(f(x), truth) <= 16
-    assert max(map(ulps, f.grad(x), slopes)) <= 16
+    assert max(map(ulps, f.grad(x), by_x)) <= 16
     f = symgrad(log_mean_exp)
     assert ulps(f(x), truth) <= LOST
-    assert of_the_largest(f.grad(x), slopes) <= 2.0**-40
+    assert of_the_largest(f.grad(x), by_x) <= 2.0**-40
 
 
 @pytest.mark.slow
 def test_balls_alone(monkeypatch):
     """Large arguments, where formulas of all elements would be too long."""
-    from symdiff.runtime.loops import recomputed
-
     monkeypatch.setattr(recomputed, "MOST", -1)
     x, y = vector(1e-6, 1000), vector(1e-6, 1000, 4)
-    ctx.prec = 2000
-    norms = [sum((1 + v) ** 2 for v in balls(a)).sqrt() for a in (x, y)]
-    truth = norms[0] - norms[1]
-    slope = (1 + arb(float(x[7]))) / norms[0]
-    ctx.prec = 53
+    with ctx.workprec(2000):
+        norms = [sum((1 + v) ** 2 for v in balls(a)).sqrt() for a in (x, y)]
+        truth = norms[0] - norms[1]
+        slope = (1 + arb(float(x[7]))) / norms[0]
     f = symgrad(difference_of_norms, verify=False)
     assert ulps(f(x, y), truth) <= 16
     assert ulps(f.grad(x, y)[0][7], slope) <= 16
@@ -155,10 +141,8 @@ def test_single_precision():
 
 
 def test_what_is_left_is_told(monkeypatch):
-    from symdiff.runtime.loops import recomputed
-
     monkeypatch.setattr(recomputed, "MOST", -1)
-    monkeypatch.setattr(Recomputed, "_balls", None)
+    monkeypatch.setattr(recomputed.Recomputed, "_balls", None)
     x = vector(1e-15, 50)
     f = symgrad(log_mean_exp, verify=False)
     monkeypatch.setattr("symdiff.runtime.scalar.fallback._advised", set())
@@ -186,22 +170,20 @@ def rotation(x):
 
 @pytest.mark.slow
 def test_recurrences_without_loss_are_not_computed_again(monkeypatch):
-    from symdiff.runtime.loops import recomputed
-
     def never(*args):
         raise AssertionError("computed again")
 
     monkeypatch.setattr(recomputed.Recomputed, "__call__", never)
     x = vector(0.3, 6)
     with symdiff.options(validate=False):
-        for f in (rotation, np_sums, ewma):
+        for f in (
+            rotation,
+            lambda x: np.sum(np.exp(x)) * np.sum(x**2) / (1 + np.sum(np.cos(x) ** 2)),
+            ewma,
+        ):
             g = symgrad(f, verify=False)
             g(x)
             g.grad(x)
-
-
-def np_sums(x):
-    return np.sum(np.exp(x)) * np.sum(x**2) / (1 + np.sum(np.cos(x) ** 2))
 
 
 def ewma(x):
@@ -228,64 +210,48 @@ def test_after_false_alarms_every_call_is_still_looked_at():
         for a, b in zip(f.grad(W, U, x, 0.0), plain.grad(W, U, x, 0.0), strict=True):
             np.testing.assert_allclose(a, b, rtol=0, atol=16 * np.spacing(np.abs(b).max()))
         c = round(f(W, U, x, 0.0), 11)
-    with_bits, ctx.prec = ctx.prec, 200
-    h = [arb(0)] * 32
-    for t in range(60):
-        sums = [sum((arb(float(a)) * b for a, b in zip(row, h, strict=True)), arb(0)) for row in W]
-        h = [(s + arb(float(u)) * arb(float(x[t]))).tanh() for s, u in zip(sums, U, strict=True)]
-    truth = sum(h, arb(0)) - arb(c)
-    ctx.prec = with_bits
+    with ctx.workprec(200):
+        h = [arb(0)] * 32
+        for v in balls(x):
+            sums = [sum((a * b for a, b in zip(balls(row), h, strict=True)), arb(0)) for row in W]
+            h = [(s + u * v).tanh() for s, u in zip(sums, balls(U), strict=True)]
+        truth = sum(h, arb(0)) - arb(c)
     assert abs(truth) < 1e-11
     assert ulps(f(W, U, x, c), truth) <= 16
 
 
 # ------------------------------------------------------------------------- linear solvers
-def quadratic(A, b, c):
-    return np.sum(np.linalg.solve(A, b) * b) - c
-
-
-def several(A, b, c):
-    return np.sum(np.linalg.solve(A, np.stack([b, 2 * b], axis=1))) - c
-
-
-def determinant(A, b, c):
-    return np.linalg.det(A) - c + 0 * b[0]
-
-
-def log_determinant(A, b, c):
-    return np.linalg.slogdet(A)[1] - c + 0 * b[0]
-
-
-def inverse(A, b, c):
-    return np.sum(np.linalg.inv(A) * b) - c
+SOLVERS = {
+    "quadratic": lambda A, b, c: np.sum(np.linalg.solve(A, b) * b) - c,
+    "several": lambda A, b, c: np.sum(np.linalg.solve(A, np.stack([b, 2 * b], axis=1))) - c,
+    "determinant": lambda A, b, c: np.linalg.det(A) - c + 0 * b[0],
+    "log_determinant": lambda A, b, c: np.linalg.slogdet(A)[1] - c + 0 * b[0],
+    "inverse": lambda A, b, c: np.sum(np.linalg.inv(A) * b) - c,
+}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("f", [quadratic, several, determinant, log_determinant, inverse])
-def test_solvers_in_more_digits(f, monkeypatch):
+@pytest.mark.parametrize("name", SOLVERS)
+def test_solvers_in_more_digits(name, monkeypatch):
     """A constant is taken off that is near, so that half of the digits are lost."""
-    from symdiff.runtime.loops import recomputed
-
     monkeypatch.setattr(recomputed, "MOST", -1)
     rng = np.random.default_rng(1)
     A, b = rng.normal(size=(6, 6)), rng.normal(size=6)
     A[0, 0] = 0.0  # rows are exchanged
-    with_bits, ctx.prec = ctx.prec, 300
-    M, v = arb_mat([[arb(float(x)) for x in row] for row in A]), balls(b)
-    x = M.solve(arb_mat([[e] for e in v]))
-    inv = M.inv()
-    truth = {
-        quadratic: sum((x[i, 0] * v[i] for i in range(6)), arb(0)),
-        several: 3 * sum((x[i, 0] for i in range(6)), arb(0)),
-        determinant: M.det(),
-        log_determinant: abs(M.det()).log(),
-        inverse: sum((inv[i, j] * v[j] for i in range(6) for j in range(6)), arb(0)),
-    }[f]
-    c = round(float(truth), 9)
-    truth -= arb(c)
-    ctx.prec = with_bits
+    with ctx.workprec(300):
+        M, v = arb_mat([balls(row) for row in A]), balls(b)
+        x, inv = M.solve(arb_mat([[e] for e in v])), M.inv()
+        truth = {
+            "quadratic": sum((x[i, 0] * v[i] for i in range(6)), arb(0)),
+            "several": 3 * sum((x[i, 0] for i in range(6)), arb(0)),
+            "determinant": M.det(),
+            "log_determinant": abs(M.det()).log(),
+            "inverse": sum((inv[i, j] * v[j] for i in range(6) for j in range(6)), arb(0)),
+        }[name]
+        c = round(float(truth), 9)
+        truth -= arb(c)
     with symdiff.options(validate=False):
-        assert ulps(symgrad(f, verify=False)(A, b, c), truth) <= 16
+        assert ulps(symgrad(SOLVERS[name], verify=False)(A, b, c), truth) <= 16
 
 
 # ------------------------------------------------------------------------ long recurrences
@@ -344,17 +310,12 @@ def recurrent(w, x):
     return np.sum(h**2)
 
 
-def squares(w, a, y):
-    return np.sum((a @ w - y) ** 2)
-
-
 @pytest.mark.slow
 def test_each_element_of_a_gradient_keeps_its_digits():
     """Small elements of gradients of short calls too, with "strict"."""
     rng = np.random.default_rng(1)
     args = rng.standard_normal((2, 2)), rng.standard_normal((6, 2))
-    got = symgrad(recurrent, accuracy="strict").grad(*args)
-    default = symgrad(recurrent).grad(*args)
+    grads = (symgrad(recurrent, accuracy=level).grad(*args) for level in ("strict", "high"))
 
     def high(w, x):
         h = [mpmath.mpf(0)] * len(w)
@@ -363,21 +324,12 @@ def test_each_element_of_a_gradient_keeps_its_digits():
                  for r, v in zip(w, row, strict=True)]  # fmt: skip
         return sum(v * v for v in h)
 
-    with mpmath.workdps(80):
-        step = mpmath.mpf(10) ** -25
-        exact = [np.vectorize(mpmath.mpf, otypes=[object])(a) for a in args]
-        for which, slope in enumerate(got):
-            wanted = []
-            for place in np.ndindex(slope.shape):
-                ends = []
-                for sign in (1, -1):
-                    moved = [a.copy() for a in exact]
-                    moved[which][place] += sign * step
-                    ends.append(high(*moved))
-                want = (ends[0] - ends[1]) / (2 * step)
-                assert abs(slope[place] - want) <= math.ulp(float(want))
-                wanted.append(want)
-            assert of_the_largest(default[which], wanted) <= 2.0**-40
+    for k, (strict, default) in enumerate(zip(*grads, strict=True)):
+        wanted = slopes(high, args, k)
+        with mpmath.workdps(80):
+            for got, want in zip(strict.ravel().tolist(), wanted, strict=True):
+                assert abs(got - want) <= math.ulp(float(want))
+            assert of_the_largest(default, wanted) <= 2.0**-40
 
 
 def test_corrections_that_cancel_too_are_not_believed():
@@ -415,7 +367,7 @@ def test_what_computes_calls_again_is_compiled_once(monkeypatch):
 @pytest.mark.slow
 def test_calls_of_many_numbers_have_another_kernel():
     """The same function at both sizes, and results of shapes that are only known afterwards."""
-    f = symgrad(squares)
+    f = symgrad(lambda w, a, y: np.sum((a @ w - y) ** 2))
     rng = np.random.default_rng(2)
     for n in (10, 600):
         a, w, y = rng.standard_normal((n, 3)), rng.standard_normal(3), rng.standard_normal(n)
@@ -515,17 +467,11 @@ def test_arrays_of_which_each_element_has_all_arguments_in_it():
         a, b = (mpmath.sin(s * angle) / mpmath.sin(angle) for s in (1 - t, t))
         return [a * x + b * y for x, y in zip(p, q, strict=True)]
 
-    with mpmath.workdps(80):
-        step = mpmath.mpf(10) ** -25
-        exact = [[mpmath.mpf(float(x)) for x in v] for v in (p, q)]
-        for which, k in np.ndindex(2, 4):
-            ends = []
-            for sign in (1, -1):
-                moved = [list(v) for v in exact]
-                moved[which][k] += sign * step
-                ends.append(high(*moved))
-            for i in range(4):
-                want = (ends[0][i] - ends[1][i]) / (2 * step)
+    for which in range(2):
+        wanted = np.transpose(slopes(high, (p, q), which))
+        with mpmath.workdps(80):
+            for i, k in np.ndindex(4, 4):
+                want = wanted[i, k]
                 assert abs(got[which][i, k] - want) <= 2 * math.ulp(float(want))
                 largest = np.abs(got[which]).max()
                 assert abs(default[which][i, k] - want) <= 2.0**-40 * largest
@@ -575,11 +521,8 @@ def test_gradients_through_cholesky_factors():
 def test_what_vanished_in_all_tiers_is_not_passed_as_zero():
     """Of 7e-40/3 beside log(3) no arithmetic of pairs knows a digit."""
 
-    def f(x):
-        return scipy.special.logsumexp(x) - np.log(3.0)
-
     x = 1e-40 * np.array([1.0, 2.0, 4.0])
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", AccuracyWarning)
-        found = symgrad(f)(x)
+        found = symgrad(lambda x: scipy.special.logsumexp(x) - np.log(3.0))(x)
     assert told or found == pytest.approx(7e-40 / 3, rel=1e-12)

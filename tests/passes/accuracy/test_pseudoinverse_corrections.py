@@ -5,24 +5,21 @@ Truth is the same in 80 digits, by normal equations.
 
 from __future__ import annotations
 
-import warnings
-
 import mpmath
 import numpy as np
 import pytest
 
 from symdiff import symgrad
-from symdiff.runtime.scalar.fallback import AccuracyWarning
 from tests.passes.accuracy.test_solver_corrections import LOST, check, exact, ulps
 
+pytestmark = pytest.mark.filterwarnings("error::symdiff.AccuracyWarning")
 ULPS = 2.0
 SHAPES = [(2, 2, 3), (3, 1, 0), (6, 3, 4), (3, 6, 4), (5, 5, 6), (8, 4, 7), (30, 4, 6)]
 
 
 @pytest.fixture(autouse=True)
 def precision():
-    with mpmath.workdps(80), warnings.catch_warnings():
-        warnings.simplefilter("error", AccuracyWarning)
+    with mpmath.workdps(80):
         yield
 
 

@@ -15,30 +15,6 @@ from tests.fuzz.duals import truth
 Function = Callable[..., Any]
 
 
-def log_of_square(x: Any) -> Any:
-    return np.log(np.sum(x * x))
-
-
-def mean_over_squares(x: Any) -> Any:
-    return np.sum(x) / np.sum(x * x)
-
-
-def product(x: Any) -> Any:
-    return np.prod(x)
-
-
-def over_product(x: Any) -> Any:
-    return np.sum(x) / np.prod(x)
-
-
-def inverse_of_squares(x: Any) -> Any:
-    return x[0] / (x[0] * x[0] + x[1] * x[1])
-
-
-def share(x: Any) -> Any:
-    return x[0] * x[1] / np.sum(x * x)
-
-
 def recurrence(x: Any) -> Any:
     p, s = 1.0, 0.0
     for k in range(len(x)):
@@ -56,11 +32,16 @@ def stored(x: Any) -> Any:
 
 SMALL, LARGE = np.array([1e-160, 2e-160]), np.array([1e160, -3e160])
 MIXED = np.array([1e-200, 1e-200, 1e200, 3e200])
+SUMS: list[Function] = [
+    lambda x: np.log(np.sum(x * x)),
+    lambda x: np.sum(x) / np.sum(x * x),
+    lambda x: x[0] / (x[0] * x[0] + x[1] * x[1]),
+    lambda x: x[0] * x[1] / np.sum(x * x),
+]
+PRODUCT, OVER_PRODUCT = lambda x: np.prod(x), lambda x: np.sum(x) / np.prod(x)
 CASES: list[tuple[Function, np.ndarray]] = [
-    *((f, SMALL * s) for f in (log_of_square, mean_over_squares, inverse_of_squares, share)
-      for s in (1.0, 1e-40)),
-    *((f, LARGE) for f in (log_of_square, mean_over_squares, inverse_of_squares, share)),
-    (product, MIXED), (product, MIXED[::-1].copy()), (over_product, MIXED), (recurrence, SMALL),
+    *((f, x) for f in SUMS for x in (SMALL, SMALL * 1e-40, LARGE)),
+    (PRODUCT, MIXED), (PRODUCT, MIXED[::-1].copy()), (OVER_PRODUCT, MIXED), (recurrence, SMALL),
     (recurrence, MIXED), (stored, np.array([1e-110, 3e-110])), (stored, np.array([1e110, 3e110])),
 ]  # fmt: skip
 
@@ -103,7 +84,7 @@ def test_what_overflows_is_no_zero_beside_others(accuracy: str) -> None:
 @pytest.mark.slow
 def test_infinite_results_have_the_sign_of_the_truth() -> None:
     x = SMALL * 1e-40
-    assert symgrad(log_of_square).hessian(x).tolist() == [[np.inf, -np.inf], [-np.inf, -np.inf]]
+    assert symgrad(SUMS[0]).hessian(x).tolist() == [[np.inf, -np.inf], [-np.inf, -np.inf]]
 
 
 def test_an_infinite_value_does_not_keep_what_was_computed_before() -> None:

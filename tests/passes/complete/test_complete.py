@@ -21,37 +21,16 @@ from symdiff import ir
 from symdiff.interpret import Certified, exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.ir import ONE, ZERO, Expr, abs_, const, eq, lt, sqrt, where
-from symdiff.ir.functions import (  # fmt: skip
-    ACOS,
-    ACOSH,
-    ATAN,
-    COS,
-    COSH,
-    ERF,
-    EXP,
-    EXPM1,
-    GAMMA,
-    LOG,
-    LOG1P,
-    MAXIMUM,
-    SIN,
-    SINC,
-    SINH,
-    TAN,
-    TANH,
-)
+from symdiff.ir import functions as f
 from symdiff.passes.cancel.cancel import cancel
-from symdiff.passes.complete.complete import (  # fmt: skip
-    PRECISION,
-    VARIABLE,
-    Completions,
-    closed_forms,
-    complete,
-    expand_completed,
-)
+from symdiff.passes.complete import complete as pass_
+from symdiff.passes.complete.complete import Completions, closed_forms, complete, expand_completed
 from symdiff.passes.differentiate import gradient, pushforward
 from tests.kernels import make_kernel
 
+ACOS, ACOSH, ATAN, COS, COSH, ERF = f.ACOS, f.ACOSH, f.ATAN, f.COS, f.COSH, f.ERF
+EXP, EXPM1, GAMMA, LOG, LOG1P, SIN = f.EXP, f.EXPM1, f.GAMMA, f.LOG, f.LOG1P, f.SIN
+SINC, SINH, TAN, TANH = f.SINC, f.SINH, f.TAN, f.TANH
 X, Y, Z = ir.var("x"), ir.var("y"), ir.var("z")
 S = X * X + Y * Y + Z * Z
 
@@ -84,6 +63,14 @@ CASES: dict[str, tuple[Expr, float, tuple[float, float, float]]] = {
 }  # fmt: skip
 
 
+def by_chain_rule(found: Sequence[Expr], order: int) -> list[Expr]:
+    """f, f', ... of X, by nothing else."""
+    found = list(found)
+    for _ in range(order):
+        found += pushforward((found[-1],), {X: ONE})
+    return found
+
+
 def derivatives(e: Expr, order: int) -> list[Expr]:
     """f, f', ... completed and written out."""
     found = [*complete(cancel((e,)))]
@@ -114,10 +101,7 @@ def ulps(got: float, true: flint.arb) -> float:
 def test_at_the_point_and_near_it(name: str) -> None:
     e, point, expected = CASES[name]
     kernel = make_kernel(derivatives(e, 2), ["x"])
-    raw = [e]
-    for _ in range(2):
-        raw += pushforward((raw[-1],), {X: ONE})
-    tape = Tape([X], raw)
+    tape = Tape([X], by_chain_rule([e], 2))
     at = kernel([float(point)])
     for got, want in zip(at, expected, strict=True):
         assert abs(got - want) <= math.ulp(want)
@@ -134,11 +118,8 @@ def test_at_the_point_and_near_it(name: str) -> None:
 def test_the_completed_formula_is_the_formula(name: str) -> None:
     """Far from the point nothing changes, in f, f' and f''."""
     e, point, _ = CASES[name]
-    raw, ours = [e], list(complete((e,)))
-    for _ in range(2):
-        raw += pushforward((raw[-1],), {X: ONE})
-        ours += pushforward((ours[-1],), {X: ONE})
-    tape, completed = Tape([X], raw), Tape([X], closed_forms(ours))
+    tape = Tape([X], by_chain_rule([e], 2))
+    completed = Tape([X], closed_forms(by_chain_rule(complete((e,)), 2)))
     for x in (point + 0.375, point + 0.75, point - 0.375):
         for k in range(3):
             true = truth(tape, [x], k)
@@ -253,7 +234,7 @@ def test_the_bottleneck_may_lie_above_where_the_point_is_not_rational() -> None:
 def test_a_band_ends_where_the_function_changes(e: Expr) -> None:
     """High powers, kinks and branches near the point, in f and f'."""
     kernel = make_kernel(derivatives(e, 1), ["x"])
-    tape = Tape([X], [e, *pushforward((e,), {X: ONE})])
+    tape = Tape([X], by_chain_rule([e], 1))
     for i in range(1, 260):
         x = (i - 130) / 64 + 1 / 1024
         for k, got in enumerate(kernel([x])):
@@ -265,7 +246,7 @@ def test_a_band_ends_where_the_function_changes(e: Expr) -> None:
 @pytest.mark.parametrize("edge", [1e-3, 1e-12, 1e-30, 1e-100])
 def test_a_band_ends_where_the_function_changes_however_near(edge: float) -> None:
     """A constant around the point, and its derivative, which is 0 there."""
-    r = MAXIMUM(sqrt(X), const(Fraction(edge)))
+    r = f.MAXIMUM(sqrt(X), const(Fraction(edge)))
     e = COS(r) ** 2
     kernel = make_kernel(derivatives(e, 1), ["x"])
     for x in [edge**2 * s for s in (0.5, 1.5, 4.0, 1e3, 1e6)] + [2e-8, 2e-6, 2e-3]:
@@ -298,8 +279,8 @@ def test_every_order_is_there() -> None:
 
 def test_balls_of_completed_functions_are_rigorous() -> None:
     (g,) = complete(((1 - COS(X)) / X**2,))
-    tape = Tape([X], [g, *pushforward((g,), {X: ONE})])
-    with exclusive(PRECISION):
+    tape = Tape([X], by_chain_rule([g], 1))
+    with exclusive(pass_.PRECISION):
         half, slope = (tape.run([flint.arb(0)], 128)[i] for i in tape.roots)
         assert half == flint.arb("0.5") and slope.is_zero()
         wide = tape.run([flint.arb(0, 1e-9)], 128)[tape.roots[0]]
@@ -323,7 +304,7 @@ def test_the_same_formula_is_the_same_function() -> None:
     a, b = complete((SIN(X) / X,))[0], complete((SIN(Y) / Y,))[0]
     assert a.op is b.op
     assert closed_forms((a,)) == (SIN(X) / X,)
-    assert VARIABLE not in ir.variables(closed_forms(pushforward((a,), {X: ONE})))
+    assert pass_.VARIABLE not in ir.variables(closed_forms(pushforward((a,), {X: ONE})))
 
 
 @pytest.mark.slow
@@ -340,11 +321,7 @@ def test_random_numerators_over_powers(
     """(P(f(h)) - its Taylor polynomial)/h**m is completed to the right function."""
     h = X - const(point)
     value = sum((const(c) * ir.power(function(h), i) for i, c in enumerate(numerators)), ZERO)
-    taken, slope = [value], value
-    for _ in range(m):
-        (slope,) = pushforward((slope,), {X: ONE})
-        taken.append(slope)
-    start = ir.substitute(taken, {X: const(point)})
+    start = ir.substitute(by_chain_rule([value], m), {X: const(point)})
     rest = value
     for k in range(m):
         rest = rest - start[k] * Fraction(1, math.factorial(k)) * ir.power(h, k)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from symdiff import symgrad
+from tests.law.alike import differences
 
 X = np.array([0.0, 1.1, 0.3])
 
@@ -44,19 +45,14 @@ def charges(pos):
     return total
 
 
-def slopes(f, x):
-    steps = 1e-6 * np.eye(x.size).reshape(x.size, *x.shape)
-    return np.reshape([(f(x + h) - f(x - h)) / 2e-6 for h in steps], x.shape)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("accuracy", ["high", "fast"])
 def test_a_cutoff_inside_of_a_comparison_of_indices(accuracy):
     found = symgrad(by_index, accuracy=accuracy).grad(X)
-    assert found == pytest.approx(slopes(by_index, X), abs=1e-8)
+    assert found == pytest.approx(differences(by_index, (X,), step=1e-6), abs=1e-8)
     pos = np.array([[0.0, 0.0, 0.0], [1.1, 0.0, 0.0], [0.3, 1.0, 0.1]])
     found = symgrad(charges, accuracy=accuracy).grad(pos)
-    assert found == pytest.approx(slopes(charges, pos), abs=1e-8)
+    assert found == pytest.approx(differences(charges, (pos,), step=1e-6), abs=1e-8)
 
 
 @pytest.mark.sampled
@@ -64,7 +60,9 @@ def test_a_cutoff_inside_of_a_comparison_of_indices(accuracy):
 def test_a_cutoff_inside_of_a_comparison_of_numbers(label):
     """Where both labels are one, the other side has poles, or crosses the value at x = 0."""
     found = symgrad(by_label).grad(X, np.array(label))[0]
-    assert found == pytest.approx(slopes(lambda x: by_label(x, label), X), abs=1e-8)
+    assert found == pytest.approx(
+        differences(lambda x: by_label(x, label), (X,), step=1e-6), abs=1e-8
+    )
 
 
 @pytest.mark.slow

@@ -48,10 +48,7 @@ def test_a_guard_of_a_small_angle_has_the_slopes_of_the_function(name, shift):
 
 @pytest.mark.slow
 def test_where_the_sine_vanishes_elsewhere_the_guard_stays():
-    def slits(b):
-        return 25.0 if abs(math.sin(b)) < 1e-9 else (math.sin(5 * b) / math.sin(b)) ** 2
-
-    f = symgrad(slits)
+    f = symgrad(lambda b: 25.0 if abs(math.sin(b)) < 1e-9 else (math.sin(5 * b) / math.sin(b)) ** 2)
     assert f(math.pi) == f(0.0) == 25.0
     assert f.hessian(0.0) == -400.0
 
@@ -73,18 +70,15 @@ def test_a_band_whose_middle_is_no_zero_of_the_divisor_as_it_is_written():
 
 @pytest.mark.slow
 def test_a_half_line_is_a_branch_up_to_its_end():
-    def share(x):
-        return (1 - math.exp(-x)) / x if x > 1e-10 else 1.0
-
-    f = symgrad(share)
+    f = symgrad(lambda x: (1 - math.exp(-x)) / x if x > 1e-10 else 1.0)
     assert [f.grad(x) for x in (-1.0, -1e-11, 0.0, 1e-11)] == [0.0] * 4  # the branch of one side
     assert f.grad(1e-9) == pytest.approx(-0.5, rel=1e-8)
     assert (f(-1.0), f(0.0)) == (1.0, 1.0)
 
-    def annuity(rate, time):
-        return (1 - math.exp(-rate * time)) / rate if rate > 0 else time
-
-    f = symgrad(annuity)
+    f = symgrad(lambda w: 1.0 if w >= 1 else math.acos(w) / math.sqrt(1 - w * w))
+    assert (f(1.0), f.grad(1.0), f.hessian(1.0)) == (1.0, 0.0, 0.0)
+    assert (f(1.5), f.grad(1.5)) == (1.0, 0.0)
+    f = symgrad(lambda rate, time: (1 - math.exp(-rate * time)) / rate if rate > 0 else time)
     assert f.grad(0.0, 2.0) == f.grad(-1.0, 2.0) == (0.0, 1.0)  # the branch of one side
 
 

@@ -3,118 +3,75 @@ which it is not seen that the other side is singular where they vanish."""
 
 from __future__ import annotations
 
+import linecache
 import math
-import warnings
+from functools import partial
 
 import pytest
 from mpmath import mp
 
 from symdiff import GuardWarning, symgrad
-
-
-def root(m, x, k):
-    return (m.sqrt(k * k + x) - k) / x * 2 * k
-
-
-def hyperbola(m, x, k):
-    return (m.sqrt(k * k + x * x) - k) / x
-
-
-def tweedie(m, y, mu, p):
-    return (max(y, 0) ** (2 - p) - y * mu ** (1 - p)) / (1 - p)
-
-
-def production(m, a, b, r):
-    return (0.5 * abs(a) ** r + 0.5 * abs(b) ** r) ** (1 / r)
+from tests.passes.evaluate import slope
 
 
 def sabr(m, z, rho):
     return z / m.log((m.sqrt(1 - 2 * rho * z + z * z) + z - rho) / (1 - rho))
 
 
-def volatility(m, f, k, alpha, rho, nu):
-    return sabr(m, nu / alpha * m.log(f / k), rho)
+ROOT = lambda m, x, k: (m.sqrt(k * k + x) - k) / x * 2 * k
+CASES = {  # the smooth function, where it is not defined, a point there, and the limit
+    "root": (ROOT, "x == 0.0", (0.0, 0.7), lambda x, k: 1.0),
+    "hyperbola": (lambda m, x, k: (m.sqrt(k * k + x * x) - k) / x, "x == 0.0", (0.0, 0.7), lambda x, k: 0.0),
+    "tweedie": (lambda m, y, mu, p: (max(y, 0) ** (2 - p) - y * mu ** (1 - p)) / (1 - p),
+                "p == 1.0", (1.0, 2.0, 1.0), lambda y, mu, p: y * math.log(y / mu)),
+    "production": (lambda m, a, b, r: (0.5 * abs(a) ** r + 0.5 * abs(b) ** r) ** (1 / r),
+                   "r == 0.0", (2.0, 3.0, 0.0), lambda a, b, r: math.sqrt(a * b)),
+    "sabr": (sabr, "z == 0.0", (0.0, -0.3), lambda z, rho: 1.0),
+    "volatility": (lambda m, f, k, alpha, rho, nu: sabr(m, nu / alpha * m.log(f / k), rho),
+                   "f == k", (1.25, 1.25, 0.2, -0.3, 0.4), lambda *_: 1.0),
+    "power": (lambda m, x, lam: (abs(x) ** lam - 1) / lam, "lam == 0.0", (3.0, 0.0), lambda x, lam: math.log(abs(x))),
+    "logarithm": (lambda m, x, k: m.log(1 + m.log(k) * x) / x, "x == 0.0", (0.0, 2.0), lambda x, k: math.log(k)),
+    "angle": (lambda m, x, k: m.acos(k + 0 * x) * m.sin(x) / x, "x == 0.0", (0.0, 0.25), lambda x, k: math.acos(k)),
+    "quotient": (lambda m, x, k: m.expm1(k * x) / m.expm1(x), "x == 0.0", (0.0, 2.5), lambda x, k: k),
+}  # fmt: skip
 
 
-def power(m, x, lam):
-    return (abs(x) ** lam - 1) / lam
-
-
-def logarithm(m, x, k):
-    return m.log(1 + m.log(k) * x) / x
-
-
-def angle(m, x, k):
-    return m.acos(k + 0 * x) * m.sin(x) / x
-
-
-def quotient(m, x, k):
-    return m.expm1(k * x) / m.expm1(x)
-
-
-CASES = [
-    (root, 0, (0.0, 0.7), lambda x, k: 1.0),
-    (hyperbola, 0, (0.0, 0.7), lambda x, k: 0.0),
-    (tweedie, 2, (1.0, 2.0, 1.0), lambda y, mu, p: y * math.log(y / mu)),
-    (production, 2, (2.0, 3.0, 0.0), lambda a, b, r: math.sqrt(a * b)),
-    (sabr, 0, (0.0, -0.3), lambda z, rho: 1.0),
-    (volatility, 0, (1.25, 1.25, 0.2, -0.3, 0.4), lambda *_: 1.0),
-    (power, 1, (3.0, 0.0), lambda x, lam: math.log(abs(x))),
-    (logarithm, 0, (0.0, 2.0), lambda x, k: math.log(k)),
-    (angle, 0, (0.0, 0.25), lambda x, k: math.acos(k)),
-    (quotient, 0, (0.0, 2.5), lambda x, k: k),
-]
-
-
-def guarded(smooth, which, point, value):
+def guarded(name):
     """The function as people write it: its limit where a variable has the value that it has here."""
-    names = smooth.__code__.co_varnames[1 : 1 + len(point)]
-    where = "f == k" if smooth is volatility else f"{names[which]} == {point[which]!r}"
+    smooth, where, point, value = CASES[name]
+    names = ", ".join(smooth.__code__.co_varnames[1 : 1 + len(point)])
     text = (
-        f"def {smooth.__name__}({', '.join(names)}):\n    if {where}:\n"
-        f"        return value({', '.join(names)})\n    return smooth(math, {', '.join(names)})\n"
+        f"def {name}({names}):\n    if {where}:\n"
+        f"        return value({names})\n    return smooth(math, {names})\n"
     )
-    return _compiled(text, {"value": value, "smooth": smooth, "math": math}, smooth.__name__)
-
-
-def _compiled(text, scope, name):
-    import linecache
-
-    file = f"<guards of parts: {name}>"
+    scope, file = {"value": value, "smooth": smooth, "math": math}, f"<parts: {name}>"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     exec(compile(text, file, "exec"), scope)
     return scope[name]
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize(
-    "smooth, which, point, value", CASES, ids=lambda v: getattr(v, "__name__", None)
-)
-def test_the_derivative_is_that_of_the_smooth_function(smooth, which, point, value):
-    f = symgrad(guarded(smooth, which, point, value))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", GuardWarning)
-        assert f(*point) == pytest.approx(value(*point), rel=1e-15, abs=1e-300)
-        found = f.grad(*point)
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.filterwarnings("error::symdiff.GuardWarning")
+def test_the_derivative_is_that_of_the_smooth_function(name):
+    smooth, where, point, value = CASES[name]
+    which = smooth.__code__.co_varnames.index(where.partition(" ")[0]) - 1
+    f = symgrad(guarded(name))
+    assert f(*point) == pytest.approx(value(*point), rel=1e-15, abs=1e-300)
+    found = f.grad(*point)
     with mp.workdps(60):
         beside = [mp.mpf(p) for p in point]
-        beside[which] += (
-            mp.mpf(10) ** -25
-        )  # what is guarded there is not defined at the point itself
-        for k, slope in enumerate(found):
-
-            def along(t, k=k):
-                return smooth(mp, *(t if j == k else p for j, p in enumerate(beside)))
-
-            wanted = mp.diff(along, mp.mpf(point[k]), h=mp.mpf(10) ** -20)
-            assert slope == pytest.approx(float(wanted), rel=1e-12, abs=1e-12), (k, slope, wanted)
+        beside[which] += mp.mpf(10) ** -25  # what is guarded is not defined at the point itself
+        for k, got in enumerate(found):
+            at = [*beside[:k], mp.mpf(point[k]), *beside[k + 1 :]]
+            assert got == pytest.approx(slope(partial(smooth, mp), at, k), rel=1e-12, abs=1e-12), k
 
 
 @pytest.mark.slow
 def test_where_there_is_no_limit_the_guard_counts():
-    f = symgrad(guarded(*CASES[0]))
+    f = symgrad(guarded("root"))
     assert f(0.0, -0.7) == 1.0 and f.grad(0.0, -0.7) == (0.0, 0.0)
-    assert f.grad(1e-3, -0.7)[0] == pytest.approx(float(mp.diff(lambda x: root(mp, x, -0.7), 1e-3)))
+    assert f.grad(1e-3, -0.7)[0] == pytest.approx(float(mp.diff(lambda x: ROOT(mp, x, -0.7), 1e-3)))
 
 
 def turned(r, x):
@@ -172,12 +129,11 @@ def extreme(x, xi, mu=0.0, s=1.0):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("error")
 def test_quotients_of_other_variables_may_carry_a_band_away():
     """z is large where s is small and x is not: what is tried are sizes of all, and of each beside the others."""
     f = symgrad(extreme)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        found = f.grad(0.5, 0.0, 0.0, 1.0)
+    found = f.grad(0.5, 0.0, 0.0, 1.0)
     z = 0.5  # of the logarithm of the density by xi at 0: z**2/2*(1 - exp(-z)) - z
     by_shape = z * z / 2 * (1 - math.exp(-z)) - z
     by_place = 1 - math.exp(-z)

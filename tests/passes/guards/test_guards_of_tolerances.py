@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 import pytest
@@ -17,35 +16,29 @@ def point(x, tol=1e-8):
     return math.expm1(x) / x
 
 
-def keyword_only(x, *, eps=1e-8):
-    return math.expm1(x) / x if abs(x) > eps else 1.0
-
-
 def chosen(x, eps=1e-8):
     safe = np.where(np.abs(x) < eps, 1.0, x)
     return np.where(np.abs(x) < eps, 1.0, np.expm1(safe) / safe)
 
 
-def squared(x, tol=1e-8):
-    return 1.0 if x * x <= tol**2 else math.expm1(x) / x
-
-
-def band(x, tol=1e-8):
-    return 1.0 if -tol < x < tol else math.expm1(x) / x
+GUARDED = {
+    "point": point,
+    "keyword only": lambda x, *, eps=1e-8: math.expm1(x) / x if abs(x) > eps else 1.0,
+    "chosen": chosen,
+    "squared": lambda x, tol=1e-8: 1.0 if x * x <= tol**2 else math.expm1(x) / x,
+    "band": lambda x, tol=1e-8: 1.0 if -tol < x < tol else math.expm1(x) / x,
+}
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize(
-    "f", [point, keyword_only, chosen, squared, band], ids=lambda f: f.__name__
-)
+@pytest.mark.parametrize("f", GUARDED.values(), ids=GUARDED)
+@pytest.mark.filterwarnings("error")
 def test_a_tolerance_that_is_a_parameter_makes_a_guard(f):
     g = symgrad(f, wrt="x")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert g(0.0) == 1.0
-        assert (g.grad(0.0), g.hessian(0.0)) == (0.5, 1 / 3)
-        assert g.grad(1e-9) == pytest.approx(0.5, rel=1e-8)
-        assert g.grad(0.5) == pytest.approx((math.exp(0.5) * -0.5 + 1) / 0.25, rel=1e-14)
+    assert g(0.0) == 1.0
+    assert (g.grad(0.0), g.hessian(0.0)) == (0.5, 1 / 3)
+    assert g.grad(1e-9) == pytest.approx(0.5, rel=1e-8)
+    assert g.grad(0.5) == pytest.approx((math.exp(0.5) * -0.5 + 1) / 0.25, rel=1e-14)
 
 
 def test_other_values_of_the_tolerance_count():
@@ -86,10 +79,9 @@ def product(x, y, eps=1e-9):
         (product, (0.0, 0.0), (0.0, 0.5, 0.0)),
     ],
 )
+@pytest.mark.filterwarnings("error")
 def test_tolerances_of_several_branches_and_of_relative_bands(f, at, slopes):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert symgrad(f).grad(*at) == pytest.approx(slopes, rel=1e-14)
+    assert symgrad(f).grad(*at) == pytest.approx(slopes, rel=1e-14)
 
 
 def test_a_wrong_value_is_named_at_the_point_and_not_at_a_wide_band():
