@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 
-def made(*lines: str, name: str = "f") -> Callable[..., Any]:
-    """A function of x of these lines."""
-    text = "\n    ".join((f"def {name}(x):", *lines)) + "\n"
+def made(*lines: str, name: str = "f", params: str = "x") -> Callable[..., Any]:
+    """A function of x, or of other parameters, of these lines."""
+    text = "\n    ".join((f"def {name}({params}):", *lines)) + "\n"
     path = f"<made {abs(hash(text))}>"
     linecache.cache[path] = len(text), None, text.splitlines(keepends=True), path
     names: dict[str, Any] = {"np": np}

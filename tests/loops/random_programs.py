@@ -21,7 +21,7 @@ from symdiff.ir.loop_program import (
     load,
 )
 from symdiff.ir.names import Names
-from tests.loops.programs import INTEGER, MATRIX, REAL, VECTOR, M, N, function
+from tests.loops.programs import MATRIX, REAL, VECTOR, M, N, function
 
 PARAMETERS = {"x": VECTOR, "y": VECTOR, "z": MATRIX, "a": REAL}
 
@@ -182,5 +182,3 @@ ARGUMENTS = [
     0.45,
 ]
 """Of `PARAMETERS`."""
-
-__all__ = ["ARGUMENTS", "INTEGER", "PARAMETERS", "Generator"]

@@ -59,6 +59,18 @@ def _same(a: LoopProgram, b: LoopProgram, args: list) -> bool:
     return all(map(close, outputs(a, args), outputs(b, args)))
 
 
+def _rows_of_sums(value: ir.Expr, **options) -> LoopProgram:
+    """What two loops do to the element of a row in the inner one."""
+    return function({"d": MATRIX}, [
+        build("z", "k", ZERO),
+        loop("r", N, {"e": (array("z"), array("f_end"), VECTOR)}, [
+            loop("c", M, {"f": (array("e"), array("g"), VECTOR)}, [
+                update("g", "f", R, value, **options),
+            ]),
+        ]),
+    ], array("e_end"))  # fmt: skip
+
+
 def test_an_element_that_a_loop_changes_becomes_a_number() -> None:
     program, args, _ = PROGRAMS["blending_rows"]
     after = _with_block(program, promoted(program.block, names_of(program)))
@@ -68,14 +80,7 @@ def test_an_element_that_a_loop_changes_becomes_a_number() -> None:
 
 
 def test_a_loop_over_elements_becomes_an_array() -> None:
-    program = function({"d": MATRIX}, [
-        build("z", "k", ZERO),
-        loop("r", N, {"e": (array("z"), array("f_end"), VECTOR)}, [
-            loop("c", M, {"f": (array("e"), array("g"), VECTOR)}, [
-                update("g", "f", R, SIN(at("d", R, C)), add=True),
-            ]),
-        ]),
-    ], array("e_end"))  # fmt: skip
+    program = _rows_of_sums(SIN(at("d", R, C)), add=True)
     after = _with_block(program, gathered(program.block, names_of(program)))
     assert all(isinstance(s, Build) for s in after.block)
     assert not any(isinstance(s, Update) for s in walk(after.block))
@@ -101,16 +106,8 @@ def test_shifted_places_have_bounds() -> None:
 
 
 def test_the_last_of_several_writes_counts() -> None:
-    program = function({"d": MATRIX}, [
-        build("z", "k", ZERO),
-        loop("r", N, {"e": (array("z"), array("f_end"), VECTOR)}, [
-            loop("c", M, {"f": (array("e"), array("g"), VECTOR)}, [
-                update("g", "f", R, at("d", R, C)),
-            ]),
-        ]),
-    ], array("e_end"))  # fmt: skip
-    after = loop_pipeline.value(program)
-    assert _same(program, after, ARGS)
+    program = _rows_of_sums(at("d", R, C))
+    assert _same(program, loop_pipeline.value(program), ARGS)
 
 
 def test_an_array_that_is_used_once_is_fused() -> None:
