@@ -4,7 +4,6 @@ Truth is known, or plain Python."""
 from __future__ import annotations
 
 import ast
-import importlib.util
 import math
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from flint import arb
 from symdiff import symgrad
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.export.measured import run
+from tests.law.made import loaded
 
 
 def variance(x):
@@ -177,9 +177,7 @@ def test_calls_by_compiled_functions(tmp_path):
     made = symgrad(scaled_quotient)
     made(x, d)
     made.save(tmp_path / "k.py")
-    spec = importlib.util.spec_from_file_location("k", tmp_path / "k.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = loaded(tmp_path / "k.py")
     value, slopes = module.scaled_quotient, module.scaled_quotient_grad
     call = njit(lambda x, d: (value(x, d, k=2.0), slopes(abs=x, d=d)))
     found, expected = call(x, d), (value(x, d, k=2.0), slopes(x, d))

@@ -5,7 +5,6 @@ Helpers and modules run as plain Python (`export.measured.run`), but for the slo
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import random
 import sys
@@ -23,6 +22,7 @@ from symdiff.export.scalar import module_text
 from symdiff.ir import POW, Op, lt, var
 from symdiff.lowering.compensated.functions import BITS, CORRECTED, LIGHT_BITS
 from symdiff.lowering.double_double.scaled import TABLE
+from tests.law.made import loaded as load
 
 
 @pytest.fixture(scope="module")
@@ -170,15 +170,12 @@ def loaded(fun, path: Path, **options):
     """The module of a function."""
     file = path / f"{fun.__name__}_kernels.py"
     symgrad(fun, **options).save(file)
-    spec = importlib.util.spec_from_file_location(file.stem, file)
-    module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(path))
     sys.modules.pop("symdiff_pairs", None)
     try:
-        spec.loader.exec_module(module)
+        return load(file)
     finally:
         sys.path.remove(str(path))
-    return module
 
 
 def played(fun, **options):

@@ -146,10 +146,8 @@ def test_unknown_dtype_and_function_are_refused() -> None:
         function_source("f", ["x"], [op(x)])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_numba_compiles_every_table_entry(table_samples: list, dtype: str) -> None:
-    """All in one kernel, each at its own point, against ball arithmetic."""
+def in_one(table_samples: list) -> tuple[list[str], list[Expr], list[float]]:
+    """Parameters, outputs and arguments of one function of all entries, each at its own point."""
     params, outputs, point = [], [], []
     for i, s in enumerate(table_samples):
         names = [f"p{i}_{n}" for n in s.params]
@@ -157,6 +155,14 @@ def test_numba_compiles_every_table_entry(table_samples: list, dtype: str) -> No
         point += s.point
         args = [var(n) for n in names]
         outputs.append(s.op(const(0), *args) if s.op.arity > len(args) else s.op(*args))
+    return params, outputs, point
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_numba_compiles_every_table_entry(table_samples: list, dtype: str) -> None:
+    """All in one kernel, against ball arithmetic."""
+    params, outputs, point = in_one(table_samples)
     f = load(function_source("f", params, outputs, dtype=dtype))
     real = np.dtype(dtype).type
     got = f(*(real(v) for v in point))

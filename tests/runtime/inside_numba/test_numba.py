@@ -14,6 +14,7 @@ from numba import njit, prange
 from numba.experimental import jitclass
 
 from symdiff import DomainError, SymdiffError, symgrad
+from symdiff.export.measured import flat
 from symdiff.ir.loop_program import LoopProgram
 from tests.corpus import CASES
 
@@ -286,12 +287,4 @@ def test_the_corpus(case: object) -> None:
         assert "dict" in str(refusal)
         return
     for at, result in zip(case.samples, found, strict=True):
-        np.testing.assert_array_equal(_flat(result), _flat(f(*at)))
-
-
-def _flat(value: object) -> list[float]:
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if isinstance(value, (list, tuple)):
-        return [v for part in value for v in _flat(part)]
-    return [float(value)]
+        np.testing.assert_array_equal(flat(result), flat(f(*at)))

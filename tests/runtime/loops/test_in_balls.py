@@ -22,6 +22,7 @@ from symdiff.runtime.loops.call import UnfinishedError
 from symdiff.runtime.loops.program_keys import fingerprint
 from symdiff.runtime.loops.recomputed import Recomputed
 from tests.array_corpus import PROGRAMS, WITH_GRADIENT, Case, passed
+from tests.loops.programs import as_floats
 from tests.traced_corpus import gradient, value
 
 
@@ -37,7 +38,7 @@ def check(program: LoopProgram, case: Case, choices: tuple[int, ...]) -> None:
 
 
 def close(got: ball_program.Result, want: Any, sizes: Any) -> None:
-    numbers = np.array([float(v) for v in np.asarray(want).ravel()]).reshape(np.shape(want))
+    numbers = as_floats(want)
     assert np.shape(got.value) == numbers.shape, sizes
     good = np.broadcast_to(got.good, numbers.shape)
     assert (good | ~np.isfinite(numbers)).all(), sizes

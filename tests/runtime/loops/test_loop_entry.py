@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import sys
-import threading
 import tracemalloc
 import warnings
 from typing import Any
@@ -16,7 +15,7 @@ from symdiff import SymdiffError, show_progress, symgrad
 from symdiff.pipeline.validation.seen import MORE
 from symdiff.runtime import builtin
 from tests import array_corpus
-from tests.kernels import compiled_entries
+from tests.kernels import at_once, compiled_entries
 
 pytestmark = pytest.mark.skipif(not builtin.arrays_are_known(), reason="another Python")
 
@@ -231,19 +230,9 @@ def test_nothing_leaks() -> None:
 def test_threads() -> None:
     g = symgrad(fit).value_and_grad
     args = np.arange(3.0), X, np.ones(6), 0.5
-    expected, wrong = g(*args), []
-
-    def run() -> None:
-        for _ in range(2000):
-            if not same(g(*args), expected):
-                wrong.append(1)
-
-    threads = [threading.Thread(target=run) for _ in range(4)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    assert wrong == []
+    expected = g(*args)
+    found = at_once(4, lambda: all(same(g(*args), expected) for _ in range(2000)))
+    assert found == [True] * 4
 
 
 def test_flagged_elements_are_computed_again_and_finished() -> None:

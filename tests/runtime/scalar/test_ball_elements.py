@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import resource
 import signal
-import threading
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -23,6 +22,7 @@ from symdiff.ir.plain import in_single, plain
 from symdiff.runtime.scalar import ball_elements
 from symdiff.runtime.scalar.ball_elements import BallElements, compiled_elements
 from symdiff.runtime.scalar.fallback import Tiered
+from tests.kernels import at_once
 
 X, Y = var("x"), var("y")
 EXTREME = (
@@ -141,10 +141,8 @@ def test_float32_results_are_rounded_once() -> None:
     points = np.stack([wide(rng, 200, -44, 38), wide(rng, 200, -44, 38)], axis=-1)
     points = points.astype(np.float32).astype(float)
     assert compare([X * Y, X / Y, f.EXP(X) + Y], points, "float32") > 0.9
-    assert (
-        compare([X / 2 + const(2.0**-60) * Y], [(2.0**-149, 1.0), (2.0**-148, 0.0)], "float32")
-        > 0.9
-    )
+    halves = [(2.0**-149, 1.0), (2.0**-148, 0.0)]
+    assert compare([X / 2 + const(2.0**-60) * Y], halves, "float32") > 0.9
 
 
 def test_decisions_are_those_of_plain_python() -> None:
@@ -306,12 +304,7 @@ def test_threads_do_not_share_registers() -> None:
     rng = np.random.default_rng(8)
     _, made = tables([f.EXP(X) / (f.EXP(X) + f.EXP(Y)) - 1, f.SIN(X * Y)])
     points = np.stack([wide(rng, 300, -8, 2), wide(rng, 300, -8, 2)], axis=-1)
-    want, found = made(points), []
-    threads = [threading.Thread(target=lambda: found.append(made(points))) for _ in range(6)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+    want, found = made(points), at_once(6, lambda: made(points))
     assert len(found) == 6
     for values, proven in found:
         assert values.tobytes() == want[0].tobytes() and (proven == want[1]).all()
