@@ -3,7 +3,6 @@ Truth is known, or plain Python."""
 
 from __future__ import annotations
 
-import ast
 import math
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from flint import arb
 from symdiff import symgrad
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.export.measured import run
+from tests.codegen.source.test_module_edges import defined
 from tests.law.made import loaded
 
 
@@ -200,12 +200,7 @@ def test_calls_by_compiled_functions(tmp_path):
 @pytest.mark.sampled
 @pytest.mark.parametrize(("f", "x"), CASES[:2], ids=[f.__name__ for f, _ in CASES[:2]])
 def test_no_name_of_a_module_is_bound_twice(f, x):
-    names: list[str] = []
-    for node in ast.parse(text(f, x)).body:
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            names.append(node.name)
-        elif isinstance(node, ast.Assign):
-            names += [n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+    names = defined(text(f, x))
     assert len(names) == len(set(names))
 
 

@@ -81,21 +81,26 @@ def test_integers_count_as_numbers() -> None:
     assert call(3) == ratio(3.0, 2.0)
 
 
-@pytest.mark.slow
-def test_parallel_loops() -> None:
+def in_threads(f):
+    """f of each element or row, in threads that do not hold Python's lock."""
+
     @njit(parallel=True)
-    def slopes(x):
+    def rows(x):
         out = np.empty_like(x)
         for i in prange(len(x)):
-            out[i] = ratio.grad(x[i], 2.0)[0]
+            out[i] = f(x[i])
         return out
 
+    return rows
+
+
+@pytest.mark.slow
+def test_parallel_loops() -> None:
+    slopes = in_threads(njit(lambda v: ratio.grad(v, 2.0)[0]))
     rng = np.random.default_rng(0)
     x = rng.uniform(-1, 1, 2000) * 10.0 ** rng.integers(-20, 3, 2000)
     want = np.array([ratio.grad(float(v), 2.0)[0] for v in x])
-    np.testing.assert_array_equal(
-        slopes(x), want
-    )  # balls, too, though threads wait for Python's lock
+    np.testing.assert_array_equal(slopes(x), want)  # balls, too, though threads wait for the lock
 
 
 @pytest.mark.slow
