@@ -9,18 +9,8 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.interpret.loops import Precise, run
-from symdiff.ir.loop_program import (
-    Build,
-    Carried,
-    Loop,
-    LoopProgram,
-    Parameter,
-    Type,
-    Update,
-    array,
-    index,
-    load,
-)
+from symdiff.ir import loop_program as lp
+from symdiff.ir.loop_program import Loop, LoopProgram, Parameter, Type, Update, array, index, load
 
 N, M = index("n"), index("m")
 VECTOR, MATRIX = Type((N,)), Type((N, M))
@@ -47,7 +37,7 @@ def loop(
         i,
         None if count is None else ir.as_expr(count),
         tuple(
-            Carried(c, v[2] if len(v) > 2 else REAL, ir.as_expr(v[0]), v[1], f"{c}_end")
+            lp.Carried(c, v[2] if len(v) > 2 else REAL, ir.as_expr(v[0]), v[1], f"{c}_end")
             for c, v in carried.items()
         ),
         tuple(body),
@@ -65,7 +55,7 @@ def function(params: dict[str, Type], block: Sequence, *outputs: ir.Expr, tree=N
 
 
 def build(name: str, indices: str, value: ir.Expr, shape: Type = VECTOR, body: Sequence = ()):
-    return Build(name, shape, tuple(indices), value, tuple(body))
+    return lp.Build(name, shape, tuple(indices), value, tuple(body))
 
 
 def update(name: str, source: str, place, value, shape: Type = VECTOR, **options):

@@ -7,19 +7,9 @@ from random import Random
 
 from symdiff import ir
 from symdiff.ir import Expr, const, var
+from symdiff.ir import loop_program as lp
 from symdiff.ir.functions import COS, EXP, SIN, TANH
-from symdiff.ir.loop_program import (
-    MOD,
-    Build,
-    Carried,
-    Loop,
-    LoopProgram,
-    Type,
-    Update,
-    array,
-    index,
-    load,
-)
+from symdiff.ir.loop_program import Build, Carried, Loop, Type, Update, array, index, load
 from symdiff.ir.names import Names
 from tests.loops.programs import MATRIX, REAL, VECTOR, M, N, function
 
@@ -33,7 +23,7 @@ class Generator:
         self.random = random
         self.names = Names((*PARAMETERS, "n", "m"))
 
-    def program(self) -> LoopProgram:
+    def program(self) -> lp.LoopProgram:
         scope = Scope({"x": VECTOR, "y": VECTOR, "z": MATRIX}, [var("a")], [])
         block = self.block(scope, depth=2, size=self.random.randint(1, 3))
         name = self.names.fresh("total")
@@ -155,7 +145,7 @@ class Generator:
         options = [const(0), size - 1]
         options += fitting * 4
         options += [size - 1 - i for i in fitting]
-        options += [ir.apply(MOD, 2 * i + 1, size) for i in others]
+        options += [ir.apply(lp.MOD, 2 * i + 1, size) for i in others]
         return self.random.choice(options)
 
     def condition(self, scope: Scope) -> Expr:

@@ -12,19 +12,8 @@ from symdiff.codegen.llvm.loops.kernel import print_kernel
 from symdiff.codegen.llvm.printer import Lanes
 from symdiff.interpret.loops import Precise, run
 from symdiff.ir import HALF, ONE, OPS, TRUE, ZERO, Expr, and_, const, gt, le, lt, not_, var, where
-from symdiff.ir.loop_program import (
-    FLOORDIV,
-    MOD,
-    Carried,
-    Loop,
-    LoopProgram,
-    Restore,
-    Save,
-    Type,
-    array,
-    index,
-    load,
-)
+from symdiff.ir import loop_program as lp
+from symdiff.ir.loop_program import Carried, Loop, LoopProgram, Save, Type, array, index, load
 from symdiff.runtime.loops.kernel import LoopKernel
 from tests.loops.programs import (
     INTEGER,
@@ -154,7 +143,12 @@ def test_a_break() -> None:
 
 def test_whole_division_rounds_down() -> None:
     k = index("k")
-    values = [FLOORDIV(i - 5, k), MOD(i - 5, k), FLOORDIV(i - 5, const(-3)), MOD(i - 5, const(3))]
+    values = [
+        lp.FLOORDIV(i - 5, k),
+        lp.MOD(i - 5, k),
+        lp.FLOORDIV(i - 5, const(-3)),
+        lp.MOD(i - 5, const(3)),
+    ]
     names = "abcd"
     block = [build(n, "i", v, Type((N,), "i")) for n, v in zip(names, values, strict=True)]
     program = function({"x": VECTOR, "k": INTEGER}, block, *(array(n, "i") for n in names))
@@ -194,7 +188,7 @@ def taped(inner_saves: bool, condition=None) -> LoopProgram:
     back = Loop(
         "k", index("made"),
         (Carried("b", REAL, ONE, var("b") * OPS["cos"](var("s_")) * at("x", index("k")), "b1"),),
-        (), "unmade", reverse=True, restores=(Restore("tape", REAL, "s_"),),
+        (), "unmade", reverse=True, restores=(lp.Restore("tape", REAL, "s_"),),
     )  # fmt: skip
     params = {"x": VECTOR, "s0": REAL}
     if not inner_saves:
@@ -238,7 +232,7 @@ def test_arrays_on_a_tape(in_place: bool) -> None:
                    "made", saves=(Save("tape", a, array("a")),))  # fmt: skip
     total = loop("l", M, {"r": (0, var("r") + at("old", index("l")) * index("k"))})
     back = Loop("k", index("made"), (Carried("s", REAL, ZERO, HALF * var("s") + var("r_end"), "s1"),),
-                (total,), "unmade", reverse=True, restores=(Restore("tape", a, "old"),))  # fmt: skip
+                (total,), "unmade", reverse=True, restores=(lp.Restore("tape", a, "old"),))  # fmt: skip
     program = function({"x": VECTOR, "a0": a}, [forward, back], var("s1"), array("a1"))
     for n in (0, 1, 2, 5, 9):
         agree(program, vector(n), vector(3, 1))

@@ -6,21 +6,9 @@ import numpy as np
 import pytest
 
 from symdiff import ir, symgrad
+from symdiff.ir import loop_program as lp
 from symdiff.ir import topological, var
-from symdiff.ir.loop_program import (
-    LOAD,
-    Build,
-    Loop,
-    LoopProgram,
-    Type,
-    Update,
-    array,
-    expressions,
-    index,
-    load,
-    name_of,
-    walk,
-)
+from symdiff.ir.loop_program import Build, Loop, LoopProgram, Type, array, index, name_of, walk
 from symdiff.pipeline import loops as loop_pipeline
 from tests.law.alike import differences
 from tests.loops.corpus import PROGRAMS, J, K
@@ -47,8 +35,8 @@ def test_the_forward_sweep_of_a_linear_recurrence_is_dropped() -> None:
 
 
 def _loaded(program: LoopProgram) -> list:
-    roots = [e for s in walk(program.block) for e in expressions(s)]
-    return [e.args[0] for e in topological(roots) if e.op is LOAD]
+    roots = [e for s in walk(program.block) for e in lp.expressions(s)]
+    return [e.args[0] for e in topological(roots) if e.op is lp.LOAD]
 
 
 @pytest.mark.parametrize(
@@ -80,13 +68,13 @@ def test_the_gradient_of_a_dot_product_is_the_other_factor() -> None:
     made = {s.name: s for s in program.block if isinstance(s, Build)}
     for bar, other in ((x_bar, "y"), (y_bar, "x")):
         s = made[name_of(bar)]
-        assert s.value is load(array(other), index(s.indices[0]))
+        assert s.value is lp.load(array(other), index(s.indices[0]))
     assert len(program.block) == 2
 
 
 @pytest.mark.parametrize("name", ["rosenbrock", "dot", "heat"])
 def test_elementwise_programs_have_no_scatter(name: str) -> None:
-    assert not any(isinstance(s, Update) for s in walk(_gradient(name).block))
+    assert not any(isinstance(s, lp.Update) for s in walk(_gradient(name).block))
 
 
 def _jacobian(value, body=(), params=None) -> LoopProgram:

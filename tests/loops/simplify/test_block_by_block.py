@@ -8,21 +8,9 @@ import pytest
 
 from symdiff import ir
 from symdiff.ir import TRUE, ZERO, var
+from symdiff.ir import loop_program as lp
 from symdiff.ir.functions import EXP, SIN
-from symdiff.ir.loop_program import (
-    INTEGER,
-    Build,
-    Carried,
-    Check,
-    Loop,
-    LoopProgram,
-    Update,
-    array,
-    expressions,
-    index,
-    names_of,
-    walk,
-)
+from symdiff.ir.loop_program import Build, Loop, LoopProgram, array, index, names_of, walk
 from symdiff.ir.verify.loops import faults
 from symdiff.loops.simplify import block_by_block
 from symdiff.loops.simplify.fuse import fused
@@ -83,7 +71,7 @@ def test_a_loop_over_elements_becomes_an_array() -> None:
     program = _rows_of_sums(SIN(at("d", R, C)), add=True)
     after = _with_block(program, gathered(program.block, names_of(program)))
     assert all(isinstance(s, Build) for s in after.block)
-    assert not any(isinstance(s, Update) for s in walk(after.block))
+    assert not any(isinstance(s, lp.Update) for s in walk(after.block))
     assert _same(program, after, ARGS)
 
 
@@ -131,7 +119,7 @@ def test_an_array_that_takes_loops_stays_for_the_reverse_sweep() -> None:
 
 def test_sizes_that_are_checked_to_be_equal_have_one_name() -> None:
     block = [
-        Check(ir.eq(M, N), "value", "the sizes differ"),
+        lp.Check(ir.eq(M, N), "value", "the sizes differ"),
         loop("i", M, {"e": (array("x"), array("g"), VECTOR)}, [
             update("g", "e", I, SIN(at("x", I)), guard=ir.lt(I, N)),
         ]),
@@ -193,7 +181,12 @@ def test_completed_functions_are_written_out_where_they_only_count() -> None:
     assert meaning(ratio.op) is not None
     counted = ir.where(ir.lt(ratio, ir.ONE), ir.add(n, ir.ONE), n)
     loop = Loop(
-        "i", ir.const(3), (Carried("n", INTEGER, ir.ZERO, counted, "last"),), (), "trips", TRUE
+        "i",
+        ir.const(3),
+        (lp.Carried("n", lp.INTEGER, ir.ZERO, counted, "last"),),
+        (),
+        "trips",
+        TRUE,
     )
     (made,), _ = block_by_block.final((loop,), (index("last"),))
-    assert not any(meaning(e.op) for e in ir.topological(expressions(made)))
+    assert not any(meaning(e.op) for e in ir.topological(lp.expressions(made)))
