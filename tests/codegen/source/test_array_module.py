@@ -17,11 +17,9 @@ from symdiff import symgrad
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.export.measured import run
 from tests.codegen.source.test_module_edges import defined
-from tests.law.made import loaded
+from tests.law.made import formula, loaded
 
-
-def variance(x):
-    return np.sum((x - np.sum(x) / x.shape[0]) ** 2) / x.shape[0]
+variance = formula("variance", "x", "np.sum((x - np.sum(x) / x.shape[0]) ** 2) / x.shape[0]")
 
 
 def recurrence(x):
@@ -147,8 +145,7 @@ def test_sizes_in_formulas_do_not_hang_on_the_order_of_imports(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def of_powers(x, k):
-    return np.sum(x) if k == 0 else (np.prod(1 + k * x) - 1) / k
+of_powers = formula("of_powers", "x, k", "np.sum(x) if k == 0 else (np.prod(1 + k * x) - 1) / k")
 
 
 def test_points_of_guards_that_only_a_run_shows():
@@ -163,8 +160,9 @@ def test_points_of_guards_that_only_a_run_shows():
         scope["of_powers_grad"](x, 0.5)
 
 
-def scaled_quotient(abs, d, k=1.0):
-    return k * np.sum(1 - np.cos(abs)) / np.sum(abs**2) * d[0]
+scaled_quotient = formula(
+    "scaled_quotient", "abs, d, k=1.0", "k * np.sum(1 - np.cos(abs)) / np.sum(abs**2) * d[0]"
+)
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ from symdiff.runtime import cache, generated_modules
 from tests.array_corpus import CASES as ARRAY_CASES
 from tests.corpus import CASES
 from tests.law.alike import differences
+from tests.law.made import formula
 
 SAMPLED = ("rational_quotient", "exact_constants", "augmented", "rounding")
 """Cases that are run by default."""
@@ -33,12 +34,8 @@ def without_llvm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jit.Linked, "__init__", refuse)
 
 
-def ratio(x, y):
-    return (1 - math.cos(x * y)) / x**2
-
-
-def spread(d):
-    return np.sum(1 - np.cos(d)) / np.sum(d**2)
+ratio = formula("ratio", "x, y", "(1 - math.cos(x * y)) / x**2")
+spread = formula("spread", "d", "np.sum(1 - np.cos(d)) / np.sum(d**2)")
 
 
 def positive(x):

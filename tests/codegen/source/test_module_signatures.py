@@ -11,19 +11,15 @@ import pytest
 
 from symdiff import symgrad
 from symdiff.export.measured import run
-from tests.law.made import loaded
+from tests.law.made import formula, loaded
 
-
-def counted(x, n: int = 3):
-    return x**n
-
-
-def by_kind(x, *, kind: str = "sine", k=2.0):
-    return math.sin(k * x) if kind == "sine" else k * x
-
-
-def optional(x, flag=None, *, exact: bool = True):
-    return 2 * x if flag is None and exact else x
+counted = formula("counted", "x, n: int=3", "x**n")
+by_kind = formula(
+    "by_kind", "x, *, kind: str='sine', k=2.0", 'math.sin(k * x) if kind == "sine" else k * x'
+)
+optional = formula(
+    "optional", "x, flag=None, *, exact: bool=True", "2 * x if flag is None and exact else x"
+)
 
 
 def of_vector(x, n: int = 2, k=1.5, *, twice: bool = True):
@@ -34,8 +30,7 @@ def of_vector(x, n: int = 2, k=1.5, *, twice: bool = True):
     return 2 * total if twice else total
 
 
-def callback(x, g=math.sin):
-    return g(x)
+callback = formula("callback", "x, g=math.sin", "g(x)")
 
 
 def module(f, path, at=None, **options):

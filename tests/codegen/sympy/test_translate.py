@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from fractions import Fraction
 
 import pytest
@@ -157,49 +158,29 @@ def rational_dags(draw: st.DrawFn) -> Expr:
     ]
     for _ in range(draw(st.integers(1, 12))):
         a, b = draw(st.sampled_from(nodes)), draw(st.sampled_from(nodes))
-        kind = draw(st.sampled_from("+-*/n^?"))
-        if kind == "+":
-            e = a + b
-        elif kind == "-":
-            e = a - b
-        elif kind == "*":
-            e = a * b
-        elif kind == "/":
-            e = a / (b * b + 1)
-        elif kind == "n":
-            e = -a
-        elif kind == "^":
-            e = power(a, draw(st.integers(2, 3)))
-        else:
-            e = where(lt(a, b), a, b + 1)
-        nodes.append(e)
+        kinds = [
+            a + b, a - b, a * b, a / (b * b + 1), -a, power(a, draw(st.integers(2, 3))),
+            where(lt(a, b), a, b + 1),
+        ]  # fmt: skip
+        nodes.append(draw(st.sampled_from(kinds)))
     return nodes[-1]
+
+
+EXACT = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "neg": operator.neg,
+    "pow": lambda a, n: a ** int(n), "lt": operator.lt, "le": operator.le, "eq": operator.eq, "not": operator.not_,
+    "and": lambda a, b: a and b, "or": lambda a, b: a or b, "where": lambda c, a, b: a if c else b,
+}  # fmt: skip
 
 
 def exact(e: Expr, values: dict[str, Fraction]) -> Fraction:
     """The value in exact arithmetic."""
     v: dict[Expr, object] = {}
     for n in topological((e,)):
-        a = [v[c] for c in n.args]
-        name = n.op.name
-        v[n] = (
-            n.value if name == "const"
-            else values[n.value] if name == "var"
-            else a[0] + a[1] if name == "add"
-            else a[0] - a[1] if name == "sub"
-            else a[0] * a[1] if name == "mul"
-            else a[0] / a[1] if name == "div"
-            else -a[0] if name == "neg"
-            else a[0] ** int(a[1]) if name == "pow"
-            else a[0] < a[1] if name == "lt"
-            else a[0] <= a[1] if name == "le"
-            else a[0] == a[1] if name == "eq"
-            else not a[0] if name == "not"
-            else a[0] and a[1] if name == "and"
-            else a[0] or a[1] if name == "or"
-            else n.value if name == "bool"
-            else (a[1] if a[0] else a[2])
-        )  # fmt: skip
+        if n.op.name in EXACT:
+            v[n] = EXACT[n.op.name](*(v[c] for c in n.args))
+        else:
+            v[n] = values[n.value] if n.op.name == "var" else n.value
     return v[e]
 
 

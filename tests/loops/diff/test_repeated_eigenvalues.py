@@ -11,6 +11,7 @@ import pytest
 
 from symdiff import symgrad
 from tests.law.alike import differences
+from tests.law.made import formula
 
 
 @pytest.fixture(autouse=True)
@@ -26,12 +27,10 @@ def right_or_nan(got: Any, want: Any) -> None:
     np.testing.assert_allclose(got[known], want[known], atol=1e-9)
 
 
-def log_det(a, b, c):
-    return np.sum(np.log(np.linalg.eigvalsh(np.array([[a, b], [b, c]]))))
-
-
-def cubes(a, b, c):
-    return np.sum(np.linalg.eigvalsh(np.array([[a, b], [b, c]])) ** 3)
+log_det = formula(
+    "log_det", "a, b, c", "np.sum(np.log(np.linalg.eigvalsh(np.array([[a, b], [b, c]]))))"
+)
+cubes = formula("cubes", "a, b, c", "np.sum(np.linalg.eigvalsh(np.array([[a, b], [b, c]])) ** 3)")
 
 
 def root(a, b, c):

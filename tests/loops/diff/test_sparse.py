@@ -6,6 +6,7 @@ import pytest
 from symdiff import symgrad
 from symdiff.errors import SymdiffError
 from tests.law.alike import differences
+from tests.law.made import formula
 
 
 def concatenated(u):
@@ -100,12 +101,8 @@ def test_bundle_adjustment_of_the_cookbook():
 
 
 # ------------------------------------------------------------------------- Hessians
-def valley(x):
-    return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
-
-
-def full(x):
-    return np.sum(x) ** 3
+valley = formula("valley", "x", "np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)")
+full = formula("full", "x", "np.sum(x) ** 3")
 
 
 def beam(x):
@@ -115,8 +112,9 @@ def beam(x):
     return total
 
 
-def membrane(u):
-    return np.sum((u[1:, :] - u[:-1, :]) ** 4) + np.sum((u[:, 1:] - u[:, :-1]) ** 4)
+membrane = formula(
+    "membrane", "u", "np.sum((u[1:, :] - u[:-1, :]) ** 4) + np.sum((u[:, 1:] - u[:, :-1]) ** 4)"
+)
 
 
 def second_quotients(f, x):

@@ -16,6 +16,7 @@ from symdiff.pipeline.validation.seen import MORE
 from symdiff.runtime import builtin
 from tests import array_corpus
 from tests.kernels import at_once, compiled_entries
+from tests.law.made import formula
 
 pytestmark = pytest.mark.skipif(not builtin.arrays_are_known(), reason="another Python")
 
@@ -28,12 +29,8 @@ def entries(f: Any) -> list[Any]:
     return [e for k, e in found if k.startswith("program") and e.__name__ == "kernel"]
 
 
-def chain(x: Vector) -> float:
-    return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
-
-
-def fit(w: Vector, X: Vector, y: Vector, scale: float) -> float:
-    return scale * np.sum((X @ w - y) ** 2)
+chain = formula("chain", "x", "np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)")
+fit = formula("fit", "w, X, y, scale", "scale * np.sum((X @ w - y) ** 2)")
 
 
 def several(x: Vector) -> tuple[Any, ...]:
@@ -45,12 +42,8 @@ def several(x: Vector) -> tuple[Any, ...]:
     return total, count, count > 1, x * total
 
 
-def both(a: Vector, b: Vector) -> float:
-    return np.sum(a * b)
-
-
-def gathered(x: Vector, at: Vector) -> float:
-    return np.sum(x[at] ** 2)
+both = formula("both", "a, b", "np.sum(a * b)")
+gathered = formula("gathered", "x, at", "np.sum(x[at] ** 2)")
 
 
 X = np.random.default_rng(3).normal(size=(6, 3))
@@ -253,16 +246,9 @@ def test_flagged_elements_are_computed_again_and_finished() -> None:
             assert f(x) == expected
 
 
-def spread(x: Vector, s: float) -> tuple[Vector, float]:
-    return s * x**3, np.sum(x) * s
-
-
-def line(x: float, y: float) -> float:
-    return x * x * y
-
-
-def pair(x: float) -> tuple[float, float]:
-    return x**2, x**3
+spread = formula("spread", "x, s", "s * x**3, np.sum(x) * s")
+line = formula("line", "x, y", "x * x * y")
+pair = formula("pair", "x", "x**2, x**3")
 
 
 A = np.linspace(0.5, 1, 4)

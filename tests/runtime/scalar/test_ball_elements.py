@@ -23,6 +23,7 @@ from symdiff.runtime.scalar import ball_elements
 from symdiff.runtime.scalar.ball_elements import BallElements, compiled_elements
 from symdiff.runtime.scalar.fallback import Tiered
 from tests.kernels import at_once
+from tests.law.made import formula
 
 X, Y = var("x"), var("y")
 EXTREME = (
@@ -172,12 +173,10 @@ def test_truth_values() -> None:
 
 
 # ------------------------------------------------------------------ calls of functions
-def shares(a, b):
-    return np.exp(a) / (np.exp(a) + np.exp(b))
-
-
-def guarded(a, b):
-    return np.where(a == b, np.exp(a), (np.exp(a) - np.exp(b)) / (a - b)) + abs(a)
+shares = formula("shares", "a, b", "np.exp(a) / (np.exp(a) + np.exp(b))")
+guarded = formula(
+    "guarded", "a, b", "np.where(a == b, np.exp(a), (np.exp(a) - np.exp(b)) / (a - b)) + abs(a)"
+)
 
 
 @pytest.mark.slow
@@ -217,8 +216,7 @@ def test_elements_are_those_of_calls_alone() -> None:
         assert (found[0][k], found[1][k]) == (found[0][k + 60], found[1][k + 60])
 
 
-def gap(x):
-    return np.log1p(np.exp(x)) - x - np.exp(-x) + np.sqrt(x)
+gap = formula("gap", "x", "np.log1p(np.exp(x)) - x - np.exp(-x) + np.sqrt(x)")
 
 
 def test_what_is_outside_of_the_domain_is_not_interpreted(monkeypatch) -> None:
@@ -256,8 +254,7 @@ def test_a_few_hard_elements_need_no_python(level: str, monkeypatch) -> None:
         np.testing.assert_array_equal(found, before)
 
 
-def highest(x, y, z):
-    return max(x, y, z) + (math.exp(x) - math.exp(y))
+highest = formula("highest", "x, y, z", "max(x, y, z) + (math.exp(x) - math.exp(y))")
 
 
 def test_lost_digits_need_python_only_where_the_definition_decides(monkeypatch) -> None:
