@@ -34,51 +34,31 @@ def root(a, b, c):
     return (-b + math.sqrt(b * b - 4 * a * c)) / (2 * a)
 
 
+@symgrad
+def small(x):
+    return (math.cos(x) + x * x / 2 - 1) * 1e30
+
+
 POINTS = [(0.0, 2.0), (1e-9, 3.0), (-1e-5, 0.7), (1.3, -2.0), (1e-160, 1e5), (4.0, 1e-200)]
 
 
 @pytest.mark.slow
 def test_numbers_to_the_last_bit() -> None:
-    @njit
-    def every(x, y):
-        return ratio(x, y), ratio.grad(x, y), ratio.value_and_grad(x, y), ratio.hessian(x, y)
-
+    every = lambda x, y: (ratio(x, y), ratio.grad(x, y), ratio.value_and_grad(x, y), ratio.hessian(x, y))  # fmt: skip
+    compiled = njit(every)
     for p in POINTS:
-        assert every(*p) == (ratio(*p), ratio.grad(*p), ratio.value_and_grad(*p), ratio.hessian(*p))
+        assert compiled(*p) == every(*p)
 
 
 @pytest.mark.slow
-def test_what_double_arithmetic_loses() -> None:
-    @njit
-    def call(a, b, c):
-        return root(a, b, c)
-
-    assert call(1.0, 1e9, 1.0) == root(1.0, 1e9, 1.0) == -1e-9
-
-
-@pytest.mark.slow
-def test_the_last_tier() -> None:
-    """Far beyond double-double: a difference of 1e-40 of the terms."""
-
-    @symgrad
-    def small(x):
-        return (math.cos(x) + x * x / 2 - 1) * 1e30
-
-    @njit
-    def call(x):
-        return small(x)
-
-    for x in (1e-9, 1e-12, 3e-20):
-        assert call(x) == small(x)
-
-
-@pytest.mark.slow
-def test_integers_count_as_numbers() -> None:
-    @njit
-    def call(n):
-        return ratio(n, 2)
-
-    assert call(3) == ratio(3.0, 2.0)
+@pytest.mark.parametrize(("f", "args"), [
+    (root, (1.0, 1e9, 1.0)),  # what double arithmetic loses
+    (small, (1e-9,)), (small, (1e-12,)), (small, (3e-20,)),  # far beyond double-double: 1e-40 of the terms
+    (ratio, (3, 2)),  # integers count as numbers
+])  # fmt: skip
+def test_all_tiers(f, args) -> None:
+    assert njit(lambda *given: f(*given))(*args) == f(*map(float, args))
+    assert f is not root or f(*args) == -1e-9
 
 
 def in_threads(f):
