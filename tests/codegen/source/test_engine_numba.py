@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,13 @@ from tests.law.made import formula
 
 SAMPLED = ("rational_quotient", "exact_constants", "augmented", "rounding")
 """Cases that are run by default."""
+
+
+def few(cases: Iterable[Any]) -> Callable[[Any], Any]:
+    """A test of all cases, of which few are run by default."""
+    marks = lambda c: [] if c.name in SAMPLED else pytest.mark.slow
+    given = [pytest.param(c, marks=marks(c), id=c.name) for c in cases]
+    return lambda test: pytest.mark.sampled(pytest.mark.parametrize("case", given)(test))
 
 
 @pytest.fixture
@@ -162,14 +170,7 @@ def compare(case: Any, points: list[tuple[Any, ...]], slopes: Any, **tolerance: 
             np.testing.assert_allclose(found, value, **tolerance)
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(c, marks=[] if c.name in SAMPLED else pytest.mark.slow, id=c.name)
-        for c in CASES
-    ],
-)
+@few(CASES)
 def test_the_corpus(case: Any) -> None:
     compare(case, case.samples, lambda v: len(v) == 1, rtol=2e-15, atol=0)
 

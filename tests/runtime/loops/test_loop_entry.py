@@ -16,6 +16,7 @@ from symdiff.pipeline.validation.seen import MORE
 from symdiff.runtime import builtin
 from tests import array_corpus
 from tests.kernels import at_once, compiled_entries
+from tests.law.alike import alike
 from tests.law.made import formula
 
 pytestmark = pytest.mark.skipif(not builtin.arrays_are_known(), reason="another Python")
@@ -56,15 +57,6 @@ CALLS: list[tuple[Any, dict[str, Any], tuple[Any, ...]]] = [
     (gathered, {}, (np.linspace(0, 1, 5), np.array([3, 0, 3]))),
     (both, {}, (np.arange(4.0), np.ones(4))),
 ]
-
-
-def leaves(value: Any) -> list[Any]:
-    """The numbers and arrays of a nested result, in order."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (tuple, list)):
-        return [x for part in value for x in leaves(part)]
-    return [value]
 
 
 def same(a: Any, b: Any) -> bool:
@@ -111,10 +103,7 @@ def test_the_corpus(case: array_corpus.Case) -> None:
     chosen = list(case.sizes((3, 6)))
     for sizes in (chosen[0], chosen[-1], chosen[0]):
         args = case.arguments(sizes)
-        got, true = leaves(f(*args)), leaves(case.fun(*args))
-        assert len(got) == len(true)
-        for a, b in zip(got, true, strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
+        alike(f(*args), case.fun(*args), 1e-9, 1e-9, types="any")
 
 
 def test_what_is_refused() -> None:
