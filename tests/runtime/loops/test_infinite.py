@@ -17,9 +17,9 @@ RNG = np.random.default_rng(0)
 
 
 def warping(name, before, both):
-    """Soft dynamic time warping."""
+    """A function for soft dynamic time warping."""
     return made(
-        "r = np.full((len(x) + 1, len(y) + 1), edge)", "r[0, 0] = 0.0",
+        "'The distance of two series.'", "r = np.full((len(x) + 1, len(y) + 1), edge)", "r[0, 0] = 0.0",
         "for i in range(1, len(x) + 1):", "    for j in range(1, len(y) + 1):",
         f"        s = {before}",
         f"        r[i, j] = (x[i - 1] - y[j - 1]) ** 2 - gamma * {both}",
