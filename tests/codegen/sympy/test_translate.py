@@ -158,11 +158,22 @@ def rational_dags(draw: st.DrawFn) -> Expr:
     ]
     for _ in range(draw(st.integers(1, 12))):
         a, b = draw(st.sampled_from(nodes)), draw(st.sampled_from(nodes))
-        kinds = [
-            a + b, a - b, a * b, a / (b * b + 1), -a, power(a, draw(st.integers(2, 3))),
-            where(lt(a, b), a, b + 1),
-        ]  # fmt: skip
-        nodes.append(draw(st.sampled_from(kinds)))
+        kind = draw(st.sampled_from("+-*/n^?"))
+        if kind == "+":
+            e = a + b
+        elif kind == "-":
+            e = a - b
+        elif kind == "*":
+            e = a * b
+        elif kind == "/":
+            e = a / (b * b + 1)
+        elif kind == "n":
+            e = -a
+        elif kind == "^":
+            e = power(a, draw(st.integers(2, 3)))
+        else:
+            e = where(lt(a, b), a, b + 1)
+        nodes.append(e)
     return nodes[-1]
 
 
