@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from symdiff.codegen.llvm import jit
 from symdiff.ir import FALSE, Expr
 from symdiff.pipeline.lowered.scalar import LoweredFunction
 from symdiff.runtime.protocols import Plain, Tier
@@ -69,6 +71,26 @@ def make_kernel(
         )
         function = Tested("f", params, outputs, outputs, test=test, again=again, **common)
     return Kernel(function, cache=cache, **options)
+
+
+def narrow() -> jit.Host:
+    """This processor, or what it would be without AVX-512."""
+    found = jit.host()
+    if found.bits < 512:
+        return found
+    isa = found.isa and "d"
+    return replace(found, features=found.features.replace("+avx512", "-avx512"), bits=256, isa=isa)
+
+
+def at_once(count: int, task: Callable[[], Any]) -> list[Any]:
+    """What some threads return that do the same."""
+    found: list[Any] = []
+    threads = [threading.Thread(target=lambda: found.append(task())) for _ in range(count)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    return found
 
 
 def compiled_entries(f: Any, **static: Any) -> dict[Any, Callable[..., Any]]:

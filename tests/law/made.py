@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import linecache
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,19 @@ from typing import Any
 import numpy as np
 
 
-def made(*lines: str, name: str = "f") -> Callable[..., Any]:
-    """A function of x of these lines."""
-    text = "\n    ".join((f"def {name}(x):", *lines)) + "\n"
+def made(*lines: str, name: str = "f", params: str = "x") -> Callable[..., Any]:
+    """A function of x, or of other parameters, of these lines."""
+    text = "\n    ".join((f"def {name}({params}):", *lines)) + "\n"
     path = f"<made {abs(hash(text))}>"
     linecache.cache[path] = len(text), None, text.splitlines(keepends=True), path
-    names: dict[str, Any] = {"np": np}
+    names: dict[str, Any] = {"np": np, "math": math}
     exec(compile(text, path, "exec"), names)
     return names[name]
+
+
+def formula(name: str, params: str, text: str) -> Callable[..., Any]:
+    """A function of one formula, with a name."""
+    return made(f"return {text}", name=name, params=params)
 
 
 def loaded(path: Path) -> Any:

@@ -20,38 +20,22 @@ def total(name: str, value, i: str = "l") -> object:
     return loop(i, N, {name: (0, var(name) + value(index(i)))})
 
 
-def rows(step) -> LoopProgram:
+def rows(step, outer: tuple = ("r", N), inner: tuple = ("c", M)) -> LoopProgram:
     """Each row's recurrence in a cell that is overwritten; the sum of squares."""
-    return function(
-        {"d": Type((N, M))},
-        [
-            build("e0", "k", ir.ZERO),
-            loop("r", N, {"e": (array("e0"), array("f_end"), VECTOR)}, [
-                loop("c", M, {"f": (array("e"), array("g"), VECTOR)}, [
-                    update("g", "f", R, step(at("d", R, C), at("f", R))),
-                ]),
+    return function({"d": Type((N, M))}, [
+        build("e0", "k", ir.ZERO),
+        loop(*outer, {"e": (array("e0"), array("f_end"), VECTOR)}, [
+            loop(*inner, {"f": (array("e"), array("g"), VECTOR)}, [
+                update("g", "f", R, step(at("d", R, C), at("f", R))),
             ]),
-            total("s", lambda i: at("e_end", i) ** 2),
-        ],
-        var("s_end"),
-    )  # fmt: skip
+        ]),
+        total("s", lambda i: at("e_end", i) ** 2),
+    ], var("s_end"))  # fmt: skip
 
 
 def columns(step) -> LoopProgram:
     """The same with the loops the other way round: all cells in each step."""
-    return function(
-        {"d": Type((N, M))},
-        [
-            build("e0", "k", ir.ZERO),
-            loop("c", M, {"e": (array("e0"), array("f_end"), VECTOR)}, [
-                loop("r", N, {"f": (array("e"), array("g"), VECTOR)}, [
-                    update("g", "f", R, step(at("d", R, C), at("f", R))),
-                ]),
-            ]),
-            total("s", lambda i: at("e_end", i) ** 2),
-        ],
-        var("s_end"),
-    )  # fmt: skip
+    return rows(step, ("c", M), ("r", N))
 
 
 def recurrence(step) -> LoopProgram:

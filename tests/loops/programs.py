@@ -9,19 +9,8 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.interpret.loops import Precise, run
-from symdiff.ir.loop_program import (
-    Build,
-    Call,
-    Carried,
-    Loop,
-    LoopProgram,
-    Parameter,
-    Type,
-    Update,
-    array,
-    index,
-    load,
-)
+from symdiff.ir import loop_program as lp
+from symdiff.ir.loop_program import Loop, LoopProgram, Parameter, Type, Update, array, index, load
 
 N, M = index("n"), index("m")
 VECTOR, MATRIX = Type((N,)), Type((N, M))
@@ -48,7 +37,7 @@ def loop(
         i,
         None if count is None else ir.as_expr(count),
         tuple(
-            Carried(c, v[2] if len(v) > 2 else REAL, ir.as_expr(v[0]), v[1], f"{c}_end")
+            lp.Carried(c, v[2] if len(v) > 2 else REAL, ir.as_expr(v[0]), v[1], f"{c}_end")
             for c, v in carried.items()
         ),
         tuple(body),
@@ -66,7 +55,7 @@ def function(params: dict[str, Type], block: Sequence, *outputs: ir.Expr, tree=N
 
 
 def build(name: str, indices: str, value: ir.Expr, shape: Type = VECTOR, body: Sequence = ()):
-    return Build(name, shape, tuple(indices), value, tuple(body))
+    return lp.Build(name, shape, tuple(indices), value, tuple(body))
 
 
 def update(name: str, source: str, place, value, shape: Type = VECTOR, **options):
@@ -116,15 +105,20 @@ def basis(a) -> list[np.ndarray]:
     return units
 
 
-def true_gradient(program: LoopProgram, args: list, wrt: Sequence[int]) -> list[np.ndarray]:
-    """The derivatives of the first output by the parameters in these places."""
-    result = []
-    for k in wrt:
-        entries = [along(program, args, {k: e})[0] for e in basis(args[k])]
-        shape = np.asarray(args[k]).shape
-        result.append(np.moveaxis(np.array(entries), 0, -1).reshape((*entries[0].shape, *shape))
-                      if entries else np.zeros(shape))  # fmt: skip
-    return result
+def true_jacobian(program: LoopProgram, args: list, k: int) -> list[np.ndarray]:
+    """The derivatives of every output by a parameter, whose axes come last."""
+    entries = [along(program, args, {k: e}) for e in basis(args[k])]
+    return [
+        np.moveaxis(np.array(column), 0, -1).reshape((*column[0].shape, *np.shape(args[k])))
+        for column in zip(*entries, strict=True)
+    ]
+
+
+def check_blocks(found: Sequence, program: LoopProgram, args: list, wrt: Sequence[int]) -> None:
+    """The blocks of a Jacobian: those of each output by all parameters in turn."""
+    for j, k in enumerate(wrt):
+        for i, truth in enumerate(true_jacobian(program, args, k)):
+            assert close(found[i * len(wrt) + j], truth)
 
 
 def outputs(program: LoopProgram, args: list) -> list[np.ndarray]:
@@ -136,39 +130,3 @@ def close(found, expected, tolerance: float = 1e-12) -> bool:
     found, expected = np.asarray(found, float), np.asarray(expected, float)
     assert found.shape == expected.shape, (found.shape, expected.shape)
     return bool(np.all(np.abs(found - expected) <= tolerance * (1e-3 + np.abs(expected))))
-
-
-# ------------------------------------------------------------------------ text
-def text(program: LoopProgram) -> str:
-    """The statements, for people."""
-    lines = [f"{program.name}({', '.join(p.name for p in program.params)})"]
-    _lines(program.block, "    ", lines)
-    lines.append(f"    return {', '.join(map(str, program.outputs))}")
-    return "\n".join(lines)
-
-
-def _lines(block: Sequence, lead: str, lines: list[str]) -> None:
-    for s in block:
-        match s:
-            case Build():
-                lines.append(f"{lead}{s.name}{list(s.type.shape)} = build {', '.join(s.indices)}:")
-                _lines(s.body, lead + "    ", lines)
-                lines.append(f"{lead}    {s.value}")
-            case Update():
-                guard = "" if s.guard is ir.TRUE else f" if {s.guard}"
-                sign = "+=" if s.add else "="
-                lines.append(f"{lead}{s.name} = {s.source}{list(s.index)} {sign} {s.value}{guard}")
-            case Loop():
-                kind = "reversed " if s.reverse else ""
-                until = "" if s.condition is ir.TRUE else f" while {s.condition}"
-                lines.append(f"{lead}for {s.index} in {kind}{s.count}{until} ({s.trips}):")
-                lines += [f"{lead}    carry {c.name} from {c.init}" for c in s.carried]
-                lines += [f"{lead}    restore {r.name} from {r.tape}" for r in s.restores]
-                _lines(s.body, lead + "    ", lines)
-                lines += [f"{lead}    save {v.value} to {v.tape}" for v in s.saves]
-                lines += [f"{lead}    next {c.name} = {c.next} -> {c.result}" for c in s.carried]
-            case Call():
-                results = ", ".join(n for n, _ in s.results)
-                lines.append(f"{lead}{results} = {s.routine}({', '.join(map(str, s.args))})")
-            case _:
-                lines.append(f"{lead}{s}")

@@ -11,20 +11,9 @@ from symdiff import ir
 from symdiff.errors import SymdiffError
 from symdiff.interpret import exclusive
 from symdiff.interpret.loops import Doubles, Precise, run
+from symdiff.ir import loop_program as lp
 from symdiff.ir import var
-from symdiff.ir.loop_program import (
-    FLOORDIV,
-    MOD,
-    Check,
-    Loop,
-    LoopProgram,
-    Restore,
-    Save,
-    Type,
-    array,
-    index,
-    load,
-)
+from symdiff.ir.loop_program import Loop, LoopProgram, Restore, Save, Type, array, index, load
 from tests.loops.corpus import PROGRAMS, I, K
 from tests.loops.programs import REAL, VECTOR, N, at, build, close, function, loop, outputs, update
 
@@ -71,7 +60,7 @@ def test_precision() -> None:
 
 
 def test_integers_round_down() -> None:
-    values = [ir.apply(FLOORDIV, K - 3, ir.const(2)), ir.apply(MOD, K - 3, ir.const(2))]
+    values = [ir.apply(lp.FLOORDIV, K - 3, ir.const(2)), ir.apply(lp.MOD, K - 3, ir.const(2))]
     integers = Type((N,), "i")
     block = [build(f"b{k}", "k", v, integers) for k, v in enumerate(values)]
     block[1] = build("b1", "q", ir.substitute([values[1]], {K: index("q")})[0], integers)
@@ -97,7 +86,7 @@ def test_no_iteration_leaves_what_there_was() -> None:
 
 
 def test_checks() -> None:
-    check = Check(ir.lt(N, ir.const(3)), "value", "too long")
+    check = lp.Check(ir.lt(N, ir.const(3)), "value", "too long")
     program = function({"x": VECTOR}, [check], at("x", 0))
     assert float(run(program, [[1.0, 2.0]])[0]) == 1.0
     with pytest.raises(ValueError, match="too long"):

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from symdiff import symgrad
+from tests.law.alike import differences
+from tests.law.made import made
 
 pytestmark = [pytest.mark.slow, pytest.mark.ci]
 
@@ -19,34 +21,25 @@ B = np.array([1.1, 0.6, -0.8, 0.2, 1.5])
 COUNTS = np.array([0, 1, 2, 3, 4])
 
 
-def repeated_sum(a, counts):
-    p = np.zeros(len(a))
-    for i in range(len(a)):
-        found = 1.0
-        for _ in range(counts[i]):
-            found = found + a[i]
-        p[i] = found
-    return p
+def counted(name: str, params: str, start: str, step: str, result: str, then: str = "pass") -> Any:
+    """What each element is after some steps: as many as its count."""
+    return made(
+        "y = np.zeros(len(a))", "for i in range(len(a)):", f"    {start}",
+        f"    for _ in range(counts[i]):\n            {step}", f"    {then}", f"    y[i] = {result}",
+        "return y", name=name, params=params,
+    )  # fmt: skip
 
 
-def powers(a, counts):
-    p = np.zeros(len(a))
-    for i in range(len(a)):
-        found = 1.0
-        for _ in range(counts[i]):
-            found *= a[i]
-        p[i] = found
-    return p
-
-
-def fibonacci(a, b, counts):
-    f = np.zeros(len(a))
-    for i in range(len(a)):
-        p, q = a[i], b[i]
-        for _ in range(counts[i]):
-            p, q = q, p + q
-        f[i] = q
-    return f
+repeated_sum = counted("repeated_sum", "a, counts", "s = 1.0", "s = s + a[i]", "s")
+powers = counted("powers", "a, counts", "s = 1.0", "s *= a[i]", "s")
+fibonacci = counted("fibonacci", "a, b, counts", "p, q = a[i], b[i]", "p, q = q, p + q", "q")
+weights_of_ten = counted(
+    "weights_of_ten", "a, b, counts", "w, s = 1, 0.0", "s, w = s + w * a[i] + b[i], w * 10", "s"
+)
+two_loops = counted(
+    "two_loops", "a, b, counts", "w, s = 1.0, 0.0", "w *= a[i]", "s",
+    "for _ in range(2 * counts[i]): s += w + b[i]",
+)  # fmt: skip
 
 
 def at_fibonacci_numbers(a, b):
@@ -57,29 +50,6 @@ def at_fibonacci_numbers(a, b):
             p, q = q, p + q
             b[q] += a[q] ** 2
     return np.sum(b)
-
-
-def weights_of_ten(a, b, counts):
-    f = np.zeros(len(a))
-    for i in range(len(a)):
-        weight, s = 1, 0.0
-        for _ in range(counts[i]):
-            s += weight * a[i] + b[i]
-            weight *= 10
-        f[i] = s
-    return f
-
-
-def two_loops(a, b, counts):
-    f = np.zeros(len(a))
-    for i in range(len(a)):
-        weight, s = 1.0, 0.0
-        for _ in range(counts[i]):
-            weight *= a[i]
-        for _ in range(2 * counts[i]):
-            s += weight + b[i]
-        f[i] = s
-    return f
 
 
 def mixed_nests(a, b):
@@ -205,16 +175,9 @@ def test_values_and_cotangents(f: Any, args: tuple[Any, ...]) -> None:
     s = symgrad(f, wrt=names)
     _, found = s.vjp(args, weights if np.ndim(want) else 1.0)
     for k, c in enumerate(found if len(names) > 1 else (found,)):
-        assert c.shape == args[k].shape
-        for i in range(len(c)):
-
-            def at(h: float, k: int = k, i: int = i) -> Any:
-                moved = [a.copy() for a in args]
-                moved[k][i] += h
-                return np.sum(weights * f(*moved))
-
-            a, b = ((at(h) - at(-h)) / (2 * h) for h in (1e-4, 5e-5))
-            assert c[i] == pytest.approx((4 * b - a) / 3, rel=1e-7, abs=1e-7)
+        slopes = differences(lambda *a: np.sum(weights * f(*a)), args, k, step=1e-4)
+        assert c.shape == slopes.shape
+        np.testing.assert_allclose(c, slopes, rtol=1e-7, atol=1e-7)
 
 
 def test_known_cotangents() -> None:

@@ -12,81 +12,41 @@ import numpy as np
 import pytest
 
 from symdiff import symgrad
+from tests.law.made import made
 
 X = np.array([0.5, 1.0, 1.5, 2.0])
 
 
-def one_term_more(x: Any) -> Any:
-    s = 0.0
-    for i in range(len(x)):
-        s += np.sin(x[i]) + (x[i] ** 2 if i == 2 else 0.0)
-    return s
-
-
-def one_term(x: Any) -> Any:
-    s = 1.0
-    for i in range(len(x)):
-        s += 3.0 * x[i] if i == 1 else 0.0
-    return s * s
-
-
-def the_first(x: Any) -> Any:
-    s = 0.0
-    for i in range(len(x)):
-        s += x[i] ** 3 if i == 0 else x[i]
-    return s
-
-
-def the_one_before(x: Any) -> Any:
-    s = 0.0
-    for i in range(len(x)):
-        s += x[i] ** 2 if i + 1 == 2 else 0.0
-    return s
+def check(f: Callable[..., Any], slope: Any, within: float = 1e-15) -> None:
+    s = symgrad(f, verify=False)
+    assert s(X) == pytest.approx(f(X), rel=within)
+    np.testing.assert_allclose(s.grad(X), slope, rtol=within)
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize(("f", "slope"), [
-    (one_term_more, np.cos(X) + np.array([0, 0, 3.0, 0])),
-    (one_term, [0, 24.0, 0, 0]),
-    (the_first, [0.75, 1, 1, 1]),
-    (the_one_before, [0, 2, 0, 0]),
+@pytest.mark.parametrize(("start", "term", "result", "slope"), [
+    ("0.0", "np.sin(x[i]) + (x[i]**2 if i == 2 else 0.0)", "s", np.cos(X) + np.array([0, 0, 3.0, 0])),  # one term more
+    ("1.0", "3.0 * x[i] if i == 1 else 0.0", "s * s", [0, 24.0, 0, 0]),  # one term
+    ("0.0", "x[i]**3 if i == 0 else x[i]", "s", [0.75, 1, 1, 1]),  # the first
+    ("0.0", "x[i]**2 if i + 1 == 2 else 0.0", "s", [0, 2, 0, 0]),  # the one before
 ])  # fmt: skip
-def test_what_one_iteration_adds(f: Callable[..., Any], slope: Any) -> None:
-    s = symgrad(f, verify=False)
-    assert s(X) == pytest.approx(f(X), rel=1e-15)
-    np.testing.assert_allclose(s.grad(X), slope, rtol=1e-15)
-
-
-def _its_own(x: Any) -> Any:
-    s = 0.0
-    for i in range(len(x)):
-        t = 0.0
-        for j in range(len(x)):
-            t += x[j] ** 2 if j == i else 0.0
-        s += t * t
-    return s
-
-
-def _the_last_one(x: Any) -> Any:
-    s = 0.0
-    for i in range(len(x)):
-        t = 0.0
-        for j in range(len(x)):
-            t += x[j] ** 2 if j == i - 1 else 0.0
-        s += t * x[i]
-    return s
+def test_what_one_iteration_adds(start: str, term: str, result: str, slope: Any) -> None:
+    lines = f"s = {start}", "for i in range(len(x)):", f"    s += {term}", f"return {result}"
+    check(made(*lines), slope)
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize(("f", "slope"), [
-    (_its_own, 4 * X**3),
-    (_the_last_one, [2 * 0.5 * 1.0, 2 * 1.0 * 1.5 + 0.25, 2 * 1.5 * 2.0 + 1.0, 2.25]),
+@pytest.mark.parametrize(("where", "factor", "slope"), [
+    ("i", "t", 4 * X**3),  # its own
+    ("i - 1", "x[i]", [2 * 0.5 * 1.0, 2 * 1.0 * 1.5 + 0.25, 2 * 1.5 * 2.0 + 1.0, 2.25]),  # the last one
 ])  # fmt: skip
-def test_sums_with_one_term_for_each_row(f: Callable[..., Any], slope: Any) -> None:
+def test_sums_with_one_term_for_each_row(where: str, factor: str, slope: Any) -> None:
     """The first row and the first place count, and what is before them does not."""
-    s = symgrad(f, verify=False)
-    assert s(X) == pytest.approx(f(X), rel=1e-15)
-    np.testing.assert_allclose(s.grad(X), slope, rtol=1e-15)
+    lines = (
+        "s = 0.0", "for i in range(len(x)):", "    t = 0.0", "    for j in range(len(x)):",
+        f"        t += x[j]**2 if j == {where} else 0.0", f"    s += t * {factor}", "return s",
+    )  # fmt: skip
+    check(made(*lines), slope)
 
 
 def test_second_derivatives_by_neighbours() -> None:
@@ -119,40 +79,17 @@ def test_sparse_jacobians_of_stretches() -> None:
     np.testing.assert_array_equal(rows.toarray(), want)
 
 
-def _a_stretch_of_a_row(x: Any) -> Any:
-    y = np.zeros((3, len(x) + 2))
-    y[1, 2:] = x**2
-    return y
-
-
-def _a_stretch_of_a_column(x: Any) -> Any:
-    y = np.zeros((len(x), 2))
-    for i in range(2, len(x)):
-        y[i - 2, 1] = x[i] ** 2
-    return y
-
-
-def _a_diagonal(x: Any) -> Any:
-    y = np.zeros((len(x), len(x)))
-    for i in range(len(x)):
-        y[i, i] = x[i] ** 2
-    return y
-
-
-def _beside_the_diagonal(x: Any) -> Any:
-    y = np.zeros((len(x) + 1, len(x)))
-    for i in range(len(x)):
-        y[i + 1, i] = x[i] ** 2
-    return y
-
-
 @pytest.mark.sampled(6)
-@pytest.mark.parametrize(
-    "f", [_a_stretch_of_a_row, _a_stretch_of_a_column, _a_diagonal, _beside_the_diagonal]
-)
-def test_sparse_jacobians_of_stretches_of_arrays(f: Callable[[Any], Any]) -> None:
+@pytest.mark.parametrize(("shape", "store"), [
+    ("3, len(x) + 2", "y[1, 2:] = x**2"),  # a stretch of a row
+    ("len(x), 2", "for i in range(2, len(x)): y[i - 2, 1] = x[i]**2"),  # of a column
+    ("len(x), len(x)", "for i in range(len(x)): y[i, i] = x[i]**2"),  # a diagonal
+    ("len(x) + 1, len(x)", "for i in range(len(x)): y[i + 1, i] = x[i]**2"),  # beside it
+])  # fmt: skip
+def test_sparse_jacobians_of_stretches_of_arrays(shape: str, store: str) -> None:
     """Elements of y are 0 or the square of one element of x: slopes are 2*x there."""
     pytest.importorskip("scipy")
+    f = made(f"y = np.zeros(({shape}))", store, "return y")
     y = f(X).ravel()
     want = np.where(y[:, None] == (X**2)[None, :], 2 * X, 0.0)
     np.testing.assert_array_equal(symgrad(f).jacobian(X, sparse=True).toarray(), want)
@@ -186,11 +123,9 @@ def _two_places_of_an_inner_loop(x: Any) -> Any:
 
 def test_sums_to_two_places_of_an_inner_loop() -> None:
     """e is (a*x, 0) + (0, b*x) with the sum a of x and b of its squares."""
-    s, f = symgrad(_two_places_of_an_inner_loop, verify=False), _two_places_of_an_inner_loop
     a, b = np.sum(X), np.sum(X**2)
     e = np.append(a * X, 0) + np.append(0, b * X)
     bar = 3 * e**2
     by_a, by_b = np.sum(bar[:-1] * X), np.sum(bar[1:] * X)
-    assert s(X) == pytest.approx(f(X), rel=1e-14)
     slope = a * bar[:-1] + b * bar[1:] + by_a + by_b * 2 * X
-    np.testing.assert_allclose(s.grad(X), slope, rtol=1e-14)
+    check(_two_places_of_an_inner_loop, slope, 1e-14)

@@ -3,7 +3,6 @@
 import itertools
 import sys
 import threading
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from symdiff.runtime import builtin
 from symdiff.runtime.scalar import elementwise
 from symdiff.runtime.scalar.elementwise import ShapeError
 from symdiff.runtime.scalar.kernel import Kernel
-from tests.kernels import make_kernel
+from tests.kernels import make_kernel, narrow
 
 x, y = var("x"), var("y")
 SENTINEL = -7.0
@@ -30,15 +29,6 @@ def make(*outputs, **options) -> Kernel:
 
 
 KERNELS = {d: make() for d in ("float64", "float32")}
-
-
-def narrow() -> jit.Host:
-    """This processor, or what it would be without AVX-512."""
-    found = jit.host()
-    if found.bits < 512:
-        return found
-    isa = found.isa and "d"
-    return replace(found, features=found.features.replace("+avx512", "-avx512"), bits=256, isa=isa)
 
 
 def expected(a, b):

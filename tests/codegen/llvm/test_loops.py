@@ -11,20 +11,9 @@ from symdiff.codegen.llvm import jit
 from symdiff.codegen.llvm.loops.kernel import print_kernel
 from symdiff.codegen.llvm.printer import Lanes
 from symdiff.interpret.loops import Precise, run
-from symdiff.ir import HALF, ONE, OPS, TRUE, ZERO, and_, const, gt, le, lt, not_, var, where
-from symdiff.ir.loop_program import (
-    FLOORDIV,
-    MOD,
-    Carried,
-    Loop,
-    LoopProgram,
-    Restore,
-    Save,
-    Type,
-    array,
-    index,
-    load,
-)
+from symdiff.ir import HALF, ONE, OPS, TRUE, ZERO, Expr, and_, const, gt, le, lt, not_, var, where
+from symdiff.ir import loop_program as lp
+from symdiff.ir.loop_program import Carried, Loop, LoopProgram, Save, Type, array, index, load
 from symdiff.runtime.loops.kernel import LoopKernel
 from tests.loops.programs import (
     INTEGER,
@@ -57,6 +46,18 @@ def agree(program: LoopProgram, *args, rtol: float = 1e-11) -> list:
     return got
 
 
+def everywhere(program: LoopProgram, sizes: tuple[int, ...] = SIZES) -> LoopProgram:
+    """The program, once it agrees for vectors of all sizes."""
+    for n in sizes:
+        agree(program, vector(n))
+    return program
+
+
+def packs(program: LoopProgram, mnemonic: str) -> None:
+    """Where the processor has such registers."""
+    assert jit.host().bits < 256 or packed(program, mnemonic)
+
+
 # ---------------------------------------------------------------------- places of arrays
 def text_of(program: LoopProgram) -> str:
     text = print_kernel(program, "float64", Lanes())
@@ -71,9 +72,7 @@ def test_a_carried_array_is_changed_in_place() -> None:
             "i", N, {"b": (array("a"), array("c"), VECTOR)}, [update("c", "b", i, at("b", i) + 1)]
         ),
     ]
-    program = function({"x": VECTOR}, block, array("b_end"))
-    for n in SIZES:
-        agree(program, vector(n))
+    program = everywhere(function({"x": VECTOR}, block, array("b_end")))
     assert text_of(program).count("memcpy") == 1  # the output, if it were elsewhere
 
 
@@ -97,32 +96,23 @@ def test_an_old_state_that_is_used_whole_is_kept() -> None:
     agree(function({"x": VECTOR}, block, array("a"), array("b"), var("s_end")), vector(5))
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize("steps", [0, 1, 2, 3, 6])
-def test_states_go_round(steps: int) -> None:
-    """Three arrays that change places, and a new one in each iteration."""
-    three = {
-        "a": (array("x"), array("b"), VECTOR),
-        "b": (array("y"), array("c"), VECTOR),
-        "c": (array("x"), array("new"), VECTOR),
-    }
-    block = [loop("t", index("k"), three, [build("new", "i", at("a", i) + 2 * at("c", i))])]
+ROUND = {"a": ("x", "b"), "b": ("y", "c"), "c": ("x", "new")}
+"""Three arrays that change places, and a new one in each iteration: how each begins and goes on."""
+FROM_ONE = {"a": ("x", "new"), "b": ("x", "new"), "c": ("x", "x")}
+"""Two states from one."""
+
+
+@pytest.mark.sampled(5)
+@pytest.mark.parametrize(("states", "new", "steps"), [
+    *((ROUND, at("a", i) + 2 * at("c", i), n) for n in (0, 1, 2, 3, 6)),
+    *((FROM_ONE, at("a", i) * at("b", i) + at("c", i), n) for n in (0, 1, 2, 5)),
+])  # fmt: skip
+def test_states_go_round(states: dict[str, tuple[str, str]], new: Expr, steps: int) -> None:
+    carried = {c: (*map(array, ends), VECTOR) for c, ends in states.items()}
+    block = [loop("t", index("k"), carried, [build("new", "i", new)])]
     params = {"x": VECTOR, "y": VECTOR, "k": INTEGER}
-    outputs = (array("a_end"), array("b_end"), array("c_end"))
+    outputs = (array(f"{c}_end") for c in states)
     agree(function(params, block, *outputs), vector(4), vector(4, 1), steps)
-
-
-@pytest.mark.sampled
-@pytest.mark.parametrize("steps", [0, 1, 2, 5])
-def test_two_states_from_one(steps: int) -> None:
-    two = {
-        "a": (array("x"), array("new"), VECTOR),
-        "b": (array("x"), array("new"), VECTOR),
-        "c": (array("x"), array("x"), VECTOR),
-    }
-    block = [loop("t", index("k"), two, [build("new", "i", at("a", i) * at("b", i) + at("c", i))])]
-    params = {"x": VECTOR, "k": INTEGER}
-    agree(function(params, block, array("a_end"), array("b_end"), array("c_end")), vector(4), steps)
 
 
 def test_arrays_whose_size_depends_on_the_iteration() -> None:
@@ -131,18 +121,14 @@ def test_arrays_whose_size_depends_on_the_iteration() -> None:
         loop("k", i + 1, {"r": (0, var("r") + at("t", index("k")))}),
     ]
     block = [loop("i", N, {"s": (0, var("s") + var("r_end"))}, inner)]
-    program = function({"x": VECTOR}, block, var("s_end"))
-    for n in SIZES:
-        agree(program, vector(n))
+    everywhere(function({"x": VECTOR}, block, var("s_end")))
 
 
 # --------------------------------------------------------------------------------- loops
 def test_while_with_an_index_that_jumps() -> None:
     carried = {"k": (0, index("k") + 3, INTEGER), "s": (0, var("s") + at("x", index("k")))}
     block = [loop("t", None, carried, condition=lt(index("k"), N))]
-    program = function({"x": VECTOR}, block, var("s_end"), index("t_trips"), index("k_end"))
-    for n in SIZES:
-        agree(program, vector(n))
+    everywhere(function({"x": VECTOR}, block, var("s_end"), index("t_trips"), index("k_end")))
 
 
 def test_a_break() -> None:
@@ -157,7 +143,12 @@ def test_a_break() -> None:
 
 def test_whole_division_rounds_down() -> None:
     k = index("k")
-    values = [FLOORDIV(i - 5, k), MOD(i - 5, k), FLOORDIV(i - 5, const(-3)), MOD(i - 5, const(3))]
+    values = [
+        lp.FLOORDIV(i - 5, k),
+        lp.MOD(i - 5, k),
+        lp.FLOORDIV(i - 5, const(-3)),
+        lp.MOD(i - 5, const(3)),
+    ]
     names = "abcd"
     block = [build(n, "i", v, Type((N,), "i")) for n, v in zip(names, values, strict=True)]
     program = function({"x": VECTOR, "k": INTEGER}, block, *(array(n, "i") for n in names))
@@ -168,16 +159,12 @@ def test_whole_division_rounds_down() -> None:
 def test_triangular_and_backwards() -> None:
     body = [loop("j", i, {"r": (var("s"), var("r") + at("x", i) * at("x", j))}, reverse=True)]
     block = [loop("i", N, {"s": (0, HALF * var("r_end"))}, body, reverse=True)]
-    program = function({"x": VECTOR}, block, var("s_end"))
-    for n in SIZES:
-        agree(program, vector(n))
+    everywhere(function({"x": VECTOR}, block, var("s_end")))
 
 
 def test_loads_outside_are_moved_to_the_end() -> None:
     block = [build("y", "i", at("x", i - 3) + at("x", i + 5) + at("x", const(9) - i))]
-    program = function({"x": VECTOR}, block, array("y"))
-    for n in SIZES[1:]:
-        agree(program, vector(n))
+    everywhere(function({"x": VECTOR}, block, array("y")), SIZES[1:])
 
 
 def test_the_side_not_taken_does_not_leak() -> None:
@@ -201,7 +188,7 @@ def taped(inner_saves: bool, condition=None) -> LoopProgram:
     back = Loop(
         "k", index("made"),
         (Carried("b", REAL, ONE, var("b") * OPS["cos"](var("s_")) * at("x", index("k")), "b1"),),
-        (), "unmade", reverse=True, restores=(Restore("tape", REAL, "s_"),),
+        (), "unmade", reverse=True, restores=(lp.Restore("tape", REAL, "s_"),),
     )  # fmt: skip
     params = {"x": VECTOR, "s0": REAL}
     if not inner_saves:
@@ -245,7 +232,7 @@ def test_arrays_on_a_tape(in_place: bool) -> None:
                    "made", saves=(Save("tape", a, array("a")),))  # fmt: skip
     total = loop("l", M, {"r": (0, var("r") + at("old", index("l")) * index("k"))})
     back = Loop("k", index("made"), (Carried("s", REAL, ZERO, HALF * var("s") + var("r_end"), "s1"),),
-                (total,), "unmade", reverse=True, restores=(Restore("tape", a, "old"),))  # fmt: skip
+                (total,), "unmade", reverse=True, restores=(lp.Restore("tape", a, "old"),))  # fmt: skip
     program = function({"x": VECTOR, "a0": a}, [forward, back], var("s1"), array("a1"))
     for n in (0, 1, 2, 5, 9):
         agree(program, vector(n), vector(3, 1))
@@ -285,8 +272,7 @@ def test_sums_in_lanes(name: str) -> None:
     program = function({"x": VECTOR, "y": VECTOR}, block, var("s_end"))
     for n in SIZES[1:]:
         agree(program, vector(n), vector(n, 1))
-    if jit.host().bits >= 256:
-        assert packed(program, f"(?:{mnemonic})") >= 1
+    packs(program, f"(?:{mnemonic})")
 
 
 @simd
@@ -302,17 +288,14 @@ def test_functions_of_elements_in_lanes() -> None:
 
 @simd
 def test_additions_to_elements_in_lanes() -> None:
-    places = {"ahead": i, "back": N - 1 - i, "shifted": i + 2}
-    for place in places.values():
+    for place in (i, N - 1 - i, i + 2):  # ahead, back, shifted
         block = [
             build("z", "j", ZERO, Type((N + 2,))),
             loop("i", N, {"g": (array("z"), array("h"), Type((N + 2,)))}, [
                 update("h", "g", place, at("x", i) * at("x", i), Type((N + 2,)), add=True),
             ]),
         ]  # fmt: skip
-        program = function({"x": VECTOR}, block, array("g_end"))
-        for n in SIZES:
-            agree(program, vector(n))
+        program = everywhere(function({"x": VECTOR}, block, array("g_end")))
         assert packed(program, "addpd") >= 1
 
 
@@ -324,9 +307,7 @@ def test_guarded_replacements_in_lanes() -> None:
             update("h", "g", i, -at("g", i) + i, guard=guard),
         ])
     ]  # fmt: skip
-    program = function({"x": VECTOR}, block, array("g_end"))
-    for n in SIZES:
-        agree(program, vector(n))
+    program = everywhere(function({"x": VECTOR}, block, array("g_end")))
     masked = r"\bv\w+pd\b.*[yz]mm.*\{%k\d\}"  # as AVX-512 has it
     assert packed(program, "(?:blendvpd|maskmovpd)") or re.search(masked, assembly(program))
 
@@ -337,9 +318,7 @@ def test_iterations_that_depend_on_each_other_are_not_vectorised() -> None:
         build("z", "j", ONE, Type((N + 1,))),
         loop("i", N, {"g": (array("z"), array("h"), Type((N + 1,)))}, [one_more]),
     ]
-    program = function({"x": VECTOR}, block, array("g_end"))
-    for n in SIZES:
-        agree(program, vector(n))
+    everywhere(function({"x": VECTOR}, block, array("g_end")))
 
 
 def test_repeated_places_add_up() -> None:
@@ -402,10 +381,8 @@ def test_additions_to_one_element_are_collected() -> None:
         loop("i", N, {"a": (array("z"), array("g_end"), VECTOR)}, [inner]),
     ]
     program = function({"x": VECTOR}, block, array("a_end"))
-    for n in SIZES[:8]:
-        agree(program, vector(n))
-    if jit.host().bits >= 256:
-        assert packed(program, "addpd") >= 1
+    everywhere(program, SIZES[:8])
+    packs(program, "addpd")
 
 
 def test_several_additions_are_collected() -> None:
@@ -416,11 +393,8 @@ def test_several_additions_are_collected() -> None:
     ]
     zeros = build("z", "k", ZERO)
     block = [zeros, loop("i", N, {"a": (array("z"), array("d"), VECTOR)}, body)]
-    program = function({"x": VECTOR}, block, array("a_end"))
-    for n in SIZES[1:]:
-        agree(program, vector(n))
-    if jit.host().bits >= 256:
-        assert packed(program, "addpd") >= 1
+    program = everywhere(function({"x": VECTOR}, block, array("a_end")), SIZES[1:])
+    packs(program, "addpd")
 
 
 @pytest.mark.sampled

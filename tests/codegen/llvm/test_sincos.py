@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import mpmath
 import numpy as np
@@ -15,22 +14,13 @@ from symdiff.codegen.llvm import printer as llvm
 from symdiff.ir import functions as f
 from symdiff.ir import var
 from symdiff.runtime.scalar.kernel import Kernel
-from tests.kernels import make_kernel
+from tests.kernels import make_kernel, narrow
 
 X = var("x")
 PAIRS = list(sincos.PAIRS)
 TRUTH = {f.SIN: mpmath.sin, f.COS: mpmath.cos, f.EXP: mpmath.exp, f.EXPM1: mpmath.expm1}
 WORST = 2.0
 needs_vectors = pytest.mark.skipif(jit.host().bits < 128, reason="no registers here")
-
-
-def narrow() -> jit.Host:
-    """This processor, or what it would be without AVX-512."""
-    found = jit.host()
-    if found.bits < 512:
-        return found
-    isa = found.isa and "d"
-    return replace(found, features=found.features.replace("+avx512", "-avx512"), bits=256, isa=isa)
 
 
 def points(most: float) -> np.ndarray:

@@ -3,8 +3,6 @@ Truth is known, or plain Python."""
 
 from __future__ import annotations
 
-import ast
-import importlib.util
 import math
 import subprocess
 import sys
@@ -18,10 +16,10 @@ from flint import arb
 from symdiff import symgrad
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.export.measured import run
+from tests.codegen.source.test_module_edges import defined
+from tests.law.made import formula, loaded
 
-
-def variance(x):
-    return np.sum((x - np.sum(x) / x.shape[0]) ** 2) / x.shape[0]
+variance = formula("variance", "x", "np.sum((x - np.sum(x) / x.shape[0]) ** 2) / x.shape[0]")
 
 
 def recurrence(x):
@@ -147,8 +145,7 @@ def test_sizes_in_formulas_do_not_hang_on_the_order_of_imports(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def of_powers(x, k):
-    return np.sum(x) if k == 0 else (np.prod(1 + k * x) - 1) / k
+of_powers = formula("of_powers", "x, k", "np.sum(x) if k == 0 else (np.prod(1 + k * x) - 1) / k")
 
 
 def test_points_of_guards_that_only_a_run_shows():
@@ -163,8 +160,9 @@ def test_points_of_guards_that_only_a_run_shows():
         scope["of_powers_grad"](x, 0.5)
 
 
-def scaled_quotient(abs, d, k=1.0):
-    return k * np.sum(1 - np.cos(abs)) / np.sum(abs**2) * d[0]
+scaled_quotient = formula(
+    "scaled_quotient", "abs, d, k=1.0", "k * np.sum(1 - np.cos(abs)) / np.sum(abs**2) * d[0]"
+)
 
 
 @pytest.mark.slow
@@ -177,9 +175,7 @@ def test_calls_by_compiled_functions(tmp_path):
     made = symgrad(scaled_quotient)
     made(x, d)
     made.save(tmp_path / "k.py")
-    spec = importlib.util.spec_from_file_location("k", tmp_path / "k.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = loaded(tmp_path / "k.py")
     value, slopes = module.scaled_quotient, module.scaled_quotient_grad
     call = njit(lambda x, d: (value(x, d, k=2.0), slopes(abs=x, d=d)))
     found, expected = call(x, d), (value(x, d, k=2.0), slopes(x, d))
@@ -202,12 +198,7 @@ def test_calls_by_compiled_functions(tmp_path):
 @pytest.mark.sampled
 @pytest.mark.parametrize(("f", "x"), CASES[:2], ids=[f.__name__ for f, _ in CASES[:2]])
 def test_no_name_of_a_module_is_bound_twice(f, x):
-    names: list[str] = []
-    for node in ast.parse(text(f, x)).body:
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            names.append(node.name)
-        elif isinstance(node, ast.Assign):
-            names += [n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+    names = defined(text(f, x))
     assert len(names) == len(set(names))
 
 

@@ -14,6 +14,7 @@ from symdiff.codegen.source.c import c_source
 from symdiff.errors import UnsupportedError
 from symdiff.ir import INF, NAN, Expr, Op, and_, const, eq, lt, not_, power, sqrt, var, where
 from symdiff.ir import functions as fn
+from tests.codegen.source.test_python import in_one
 
 x, y = var("x"), var("y")
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
@@ -75,13 +76,7 @@ def test_functions_without_libm_are_refused() -> None:
 @needs_gcc
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_gcc_compiles_every_table_entry(table_samples: list, dtype: str, tmp_path: Path) -> None:
-    params, outputs, point = [], [], []
-    for i, s in enumerate(table_samples):
-        names = [f"p{i}_{n}" for n in s.params]
-        params += names
-        point += s.point
-        args = [var(n) for n in names]
-        outputs.append(s.op(const(0), *args) if s.op.arity > len(args) else s.op(*args))
+    params, outputs, point = in_one(table_samples)
     library = build(c_source("f", params, outputs, dtype=dtype), tmp_path)
     real = ctypes.c_double if dtype == "float64" else ctypes.c_float
     out = (real * len(outputs))()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,23 @@ from numba import njit
 
 from symdiff import DomainError, SymdiffError, symgrad
 from symdiff.codegen.llvm import jit
+from symdiff.export.measured import flat
 from symdiff.pipeline.kernels import generated
 from symdiff.runtime import cache, generated_modules
 from tests.array_corpus import CASES as ARRAY_CASES
 from tests.corpus import CASES
+from tests.law.alike import differences
+from tests.law.made import formula
 
 SAMPLED = ("rational_quotient", "exact_constants", "augmented", "rounding")
 """Cases that are run by default."""
+
+
+def few(cases: Iterable[Any]) -> Callable[[Any], Any]:
+    """A test of all cases, of which few are run by default."""
+    marks = lambda c: [] if c.name in SAMPLED else pytest.mark.slow
+    given = [pytest.param(c, marks=marks(c), id=c.name) for c in cases]
+    return lambda test: pytest.mark.sampled(pytest.mark.parametrize("case", given)(test))
 
 
 @pytest.fixture
@@ -31,12 +42,8 @@ def without_llvm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jit.Linked, "__init__", refuse)
 
 
-def ratio(x, y):
-    return (1 - math.cos(x * y)) / x**2
-
-
-def spread(d):
-    return np.sum(1 - np.cos(d)) / np.sum(d**2)
+ratio = formula("ratio", "x, y", "(1 - math.cos(x * y)) / x**2")
+spread = formula("spread", "d", "np.sum(1 - np.cos(d)) / np.sum(d**2)")
 
 
 def positive(x):
@@ -147,65 +154,39 @@ def test_what_was_changed_on_disk_is_written_again(
     assert generated_modules.loaded("x = 'kept'\n", True).x == "kept"
 
 
-def _flat(value: Any) -> list[float]:
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if isinstance(value, (list, tuple)):
-        return [v for part in value for v in _flat(part)]
-    return [float(value)]
-
-
-@pytest.mark.sampled
-@pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(c, marks=[] if c.name in SAMPLED else pytest.mark.slow, id=c.name)
-        for c in CASES
-    ],
-)
-def test_the_corpus(case: Any) -> None:
-    options: dict[str, Any] = {"static": list(case.static) or None, "verify": False}
+def compare(case: Any, points: list[tuple[Any, ...]], slopes: Any, **tolerance: float) -> None:
+    """Values, and gradients where `slopes` says of a value that it has one, with those of the other engine."""
+    options: dict[str, Any] = {"static": list(case.static or ()) or None, "verify": False}
     ours, other = symgrad(case.fun, **options), symgrad(case.fun, engine="numba", **options)
-    static = dict(case.static)
+    static = dict(case.static or {})
     pairs = [(ours, other)]
-    if np.size(_flat(ours(*case.samples[0], **static))) == 1:
+    if slopes(flat(ours(*points[0], **static))):
         pairs.append((ours.grad, other.grad))
-    wanted = [[_flat(f(*at, **static)) for f, _ in pairs] for at in case.samples]
-    for at, values in zip(case.samples, wanted, strict=True):
+    wanted = [[flat(f(*at, **static)) for f, _ in pairs] for at in points]
+    for at, values in zip(points, wanted, strict=True):
         for (_, g), value in zip(pairs, values, strict=True):
-            np.testing.assert_allclose(_flat(g(*at, **static)), value, rtol=2e-15, atol=0)
+            found = flat(g(*at, **static))
+            assert len(found) == len(value)
+            np.testing.assert_allclose(found, value, **tolerance)
 
 
-ARRAYS_SAMPLED = (ARRAY_CASES[0].name,)
+@few(CASES)
+def test_the_corpus(case: Any) -> None:
+    compare(case, case.samples, lambda v: len(v) == 1, rtol=2e-15, atol=0)
+
+
 TOO_LONG = "gated_cells"
 """Its gradient is not compiled by Numba."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(c, marks=[] if c.name in ARRAYS_SAMPLED else pytest.mark.slow, id=c.name)
-        for c in ARRAY_CASES[::4]
-        if c.name != TOO_LONG
-    ],
+    "case", [c for c in ARRAY_CASES[::4] if c.name != TOO_LONG], ids=lambda c: c.name
 )
 def test_the_corpus_of_arrays(case: Any) -> None:
-    options: dict[str, Any] = {"static": list(case.static or ()) or None, "verify": False}
-    ours, other = symgrad(case.fun, **options), symgrad(case.fun, engine="numba", **options)
-    static = dict(case.static or {})
     args = case.arguments(next(iter(case.sizes((4,)))), 1)
-    value = ours(*args, **static)
-    pairs = [(ours, other)]
-    if case.smooth and np.size(_flat(value)) == 1 and np.isfinite(_flat(value)).all():
-        pairs.append((ours.grad, other.grad))
-    wanted = [f(*args, **static) for f, _ in pairs]
-    for (_, g), want in zip(pairs, wanted, strict=True):
-        found = g(*args, **static)
-        assert np.shape(_flat(found)) == np.shape(_flat(want))
-        np.testing.assert_allclose(_flat(found), _flat(want), rtol=1e-12, atol=1e-15)
+    smooth = lambda v: case.smooth and len(v) == 1 and np.isfinite(v).all()
+    compare(case, [args], smooth, rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.slow
@@ -233,9 +214,8 @@ def test_kernels_that_numba_would_compile_for_long_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(generated, "MOST_LINES", 5)
-    with pytest.raises(
-        SymdiffError, match="lines as a kernel, which Numba takes too long to compile"
-    ):
+    text = "lines as a kernel, which Numba takes too long to compile"
+    with pytest.raises(SymdiffError, match=text):
         symgrad(ewma, engine="numba").grad(np.ones((1, 3)))
 
 
@@ -251,6 +231,4 @@ def test_updates_in_a_row_share_what_they_do_not_change() -> None:
     g = symgrad(f, engine="numba")
     assert g(x) == f(x)
     assert g.source().count("x[i + 1]*x[i + 2]") == 1
-    steps = 2.0**-20 * np.eye(5)
-    slopes = [(f(x + h) - f(x - h)) * 2.0**19 for h in steps]
-    assert g.grad(x) == pytest.approx(slopes, rel=1e-9)
+    np.testing.assert_allclose(g.grad(x), differences(f, (x,)), rtol=1e-9)

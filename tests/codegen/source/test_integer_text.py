@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import random
 
 import numpy as np
@@ -19,29 +20,20 @@ def _tree(rng: random.Random, depth: int) -> Expr:
     if depth == 0 or rng.random() < 0.15:
         return rng.choice([i, j, n, ir.const(3), ir.const(-2), ir.const(5)])
     a = _tree(rng, depth - 1)
-    kind = rng.choice(["+", "-", "*", "//", "%", "neg"])
-    if kind == "neg":
-        return ir.neg(a)
-    b = _tree(rng, depth - 1)
-    if kind in ("//", "%"):
-        return (FLOORDIV if kind == "//" else MOD)(a, b)
-    return a + b if kind == "+" else a - b if kind == "-" else a * b
+    kind = rng.choice([operator.add, operator.sub, operator.mul, FLOORDIV, MOD, ir.neg])
+    return ir.neg(a) if kind is ir.neg else kind(a, _tree(rng, depth - 1))
+
+
+MEANT = {
+    FLOORDIV: operator.floordiv, MOD: operator.mod, ir.NEG: operator.neg, ir.ADD: operator.add,
+    ir.SUB: operator.sub, ir.MUL: operator.mul,
+}  # fmt: skip
 
 
 def _value(e: Expr, at: dict[Expr, int]) -> int:
     if e.op is INDEX:
         return at[e]
-    if e.op is ir.CONST:
-        return int(e.value)
-    args = [_value(a, at) for a in e.args]
-    if e.op is FLOORDIV:
-        return args[0] // args[1]
-    if e.op is MOD:
-        return args[0] % args[1]
-    if e.op is ir.NEG:
-        return -args[0]
-    a, b = args
-    return a + b if e.op is ir.ADD else a - b if e.op is ir.SUB else a * b
+    return int(e.value) if e.op is ir.CONST else MEANT[e.op](*(_value(a, at) for a in e.args))
 
 
 @pytest.mark.sampled(2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import importlib.util
 import math
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from symdiff.errors import SymdiffError, TargetError
 from symdiff.ir import Expr, lt, var, where
 from symdiff.ir import functions as fn
 from symdiff.ir.program import Tree
+from tests.law.made import loaded
 
 x, y = var("x"), var("y")
 VALUE = x * fn.SIN(y) + 2
@@ -58,17 +58,8 @@ def of_one(outputs: Sequence[Expr], tree: Tree, params: Sequence[str]) -> str:
 
 
 def load(text: str, folder: Path, name: str = "energy_kernels") -> ModuleType:
-    path = folder / f"{name}.py"
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        del sys.modules[name]
-    return module
+    (folder / f"{name}.py").write_text(text)
+    return loaded(folder / f"{name}.py")
 
 
 @pytest.fixture(scope="module")
@@ -226,18 +217,16 @@ def test_refusals() -> None:
 
     make()
     make(targets=["cpu", "cuda"])
-    with pytest.raises(TargetError, match="unknown target 'tpu'"):
-        make(targets=["tpu"])
-    with pytest.raises(
-        SymdiffError, match="unknown dtype 'float16'\nhint: one of float64, float32"
-    ):
-        make(dtype="float16")
-    for name in ("<lambda>", "math", "def"):
-        with pytest.raises(SymdiffError, match="is not a name for a function of a module"):
-            make(name=name)
-    for key in (frozenset((1,)), Side.LEFT, (1, Side.LEFT), math.inf):
-        with pytest.raises(SymdiffError, match=r"a dict with the key .* cannot be written"):
-            make(functions=[Function("", 0, (0,), {key: 0}, "")])
+    keys = (frozenset((1,)), Side.LEFT, (1, Side.LEFT), math.inf)
+    for changes, error, text in (
+        ({"targets": ["tpu"]}, TargetError, "unknown target 'tpu'"),
+        ({"dtype": "float16"}, SymdiffError, "unknown dtype 'float16'\nhint: one of float64, float32"),
+        *(({"name": n}, SymdiffError, "is not a name for a function of a module") for n in ("<lambda>", "math", "def")),
+        *(({"functions": [Function("", 0, (0,), {key: 0}, "")]}, SymdiffError,
+           r"a dict with the key .* cannot be written") for key in keys),
+    ):  # fmt: skip
+        with pytest.raises(error, match=text):
+            make(**changes)
 
 
 class Side(enum.IntEnum):
@@ -257,9 +246,7 @@ def test_keys_of_results(tmp_path: Path) -> None:
 
     path = tmp_path / "sums_kernels.py"
     symgrad(sums).save(path, companion=None)
-    scope: dict = {}
-    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), scope)
-    assert scope["sums"](np.array([1.0, 3.0])) == {(1, 2): 10.0, "mean": 5.0}
+    assert loaded(path).sums(np.array([1.0, 3.0])) == {(1, 2): 10.0, "mean": 5.0}
 
     def keyed(v: Array[n]):  # noqa: F821
         return {Side.LEFT: np.sum(v * v)}

@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pytest
 
 from symdiff import symgrad
 from symdiff.export import measured
 from symdiff.export.measured import flat, run
 from symdiff.export.scalar import module_text
 from symdiff.ir.program import Program
+from tests.codegen.source.test_engine_numba import few
 from tests.corpus import CASES
 
 ULPS = 8
@@ -23,8 +23,6 @@ BEYOND = {("array_where", (1e160,))}
 """Points at which 32 digits do not hold what a result is made of: the sine of 1e160 + 2."""
 MET = ("extremes",)
 """Cases of several kinks that meet where x = y: gradients of modules are nan there."""
-SAMPLED = ("rational_quotient", "exact_constants", "augmented", "rounding")
-"""Cases that are run by default."""
 
 
 def apart(a: float, b: float) -> float:
@@ -45,15 +43,7 @@ def points(case) -> list[tuple[float, ...]]:
     return list(dict.fromkeys(found))
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(c, marks=[] if c.name in SAMPLED else pytest.mark.slow, id=c.name)
-        for c in CASES
-        if not c.static
-    ],
-)
+@few(c for c in CASES if not c.static)
 def test_modules_agree_with_the_decorator(case, monkeypatch):
     monkeypatch.setattr(measured, "measured", lambda *args: [])
     f = symgrad(case.fun, verify=False, check_domain=False)

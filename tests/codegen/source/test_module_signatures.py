@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import linecache
 import math
@@ -12,18 +11,15 @@ import pytest
 
 from symdiff import symgrad
 from symdiff.export.measured import run
+from tests.law.made import formula, loaded
 
-
-def counted(x, n: int = 3):
-    return x**n
-
-
-def by_kind(x, *, kind: str = "sine", k=2.0):
-    return math.sin(k * x) if kind == "sine" else k * x
-
-
-def optional(x, flag=None, *, exact: bool = True):
-    return 2 * x if flag is None and exact else x
+counted = formula("counted", "x, n: int=3", "x**n")
+by_kind = formula(
+    "by_kind", "x, *, kind: str='sine', k=2.0", 'math.sin(k * x) if kind == "sine" else k * x'
+)
+optional = formula(
+    "optional", "x, flag=None, *, exact: bool=True", "2 * x if flag is None and exact else x"
+)
 
 
 def of_vector(x, n: int = 2, k=1.5, *, twice: bool = True):
@@ -34,12 +30,15 @@ def of_vector(x, n: int = 2, k=1.5, *, twice: bool = True):
     return 2 * total if twice else total
 
 
-def callback(x, g=math.sin):
-    return g(x)
+callback = formula("callback", "x, g=math.sin", "g(x)")
 
 
-def module(f, path, **options):
-    symgrad(f, accuracy="fast", **options).save(path / "m.py", companion=None)
+def module(f, path, at=None, **options):
+    """The text of the module of a function, which may have to be called before."""
+    made = symgrad(f, accuracy="fast", **options)
+    if at is not None:
+        made(*at)
+    made.save(path / "m.py", companion=None)
     return (path / "m.py").read_text()
 
 
@@ -56,13 +55,7 @@ def same_signature(f, g):
 @pytest.mark.sampled
 @pytest.mark.parametrize("f", [counted, by_kind, optional, of_vector])
 def test_signatures_are_kept(f, tmp_path):
-    if f is of_vector:
-        symgrad(f)(np.ones(2))
-    made = symgrad(f, accuracy="fast")
-    if f is of_vector:
-        made(np.ones(2))
-    made.save(tmp_path / "m.py", companion=None)
-    scope = run((tmp_path / "m.py").read_text())
+    scope = run(module(f, tmp_path, at=[np.ones(2)] if f is of_vector else None))
     for name in (f.__name__, f"{f.__name__}_grad", f"{f.__name__}_value_and_grad"):
         assert same_signature(scope[name], f), name
 
@@ -80,8 +73,7 @@ def test_names_order_defaults_and_docstrings_are_kept(signature, tmp_path):
     scope = {}
     exec(compile(text, str(tmp_path), "exec"), scope)
     f = scope["f"]
-    symgrad(f, accuracy="fast").save(tmp_path / "m.py", companion=None)
-    made = run((tmp_path / "m.py").read_text())
+    made = run(module(f, tmp_path))
     given = {
         n: 0.25 + k for k, n in enumerate(names) if inspect.signature(f).parameters[n].kind != 0
     }
@@ -123,22 +115,19 @@ def test_other_kinds_of_fixed_parameters(tmp_path):
 
 
 def test_arguments_of_functions_with_arrays(tmp_path):
-    made = symgrad(of_vector, accuracy="fast")
-    made(np.ones(2))
-    made.save(tmp_path / "m.py", companion=None)
-    scope = run((tmp_path / "m.py").read_text())
+    scope = run(module(of_vector, tmp_path, at=[np.ones(2)]))
     f, slope = scope["of_vector"], scope["of_vector_grad"]
     assert f([1.0, 2.0]) == f([1, 2], 2, 1.5, twice=True) == 15
     assert "Powers." in f.__doc__
-    for g in (f, slope):
-        with pytest.raises(ValueError, match=r"of_vector: x is a vector .* of shape \(3, 2\)"):
-            g(np.ones((3, 2)))
-        with pytest.raises(ValueError, match=r"of_vector: x is a vector .* of shape \(\)"):
-            g(2.0)
-        with pytest.raises(ValueError, match=r"of_vector: k is a number .* of shape \(2,\)"):
-            g([1.0, 2.0], 2, np.ones(2))
-        with pytest.raises(ValueError, match="compiled for n=2"):
-            g([1.0, 2.0], 3)
+    for args, text in (
+        ((np.ones((3, 2)),), r"of_vector: x is a vector .* of shape \(3, 2\)"),
+        ((2.0,), r"of_vector: x is a vector .* of shape \(\)"),
+        (([1.0, 2.0], 2, np.ones(2)), r"of_vector: k is a number .* of shape \(2,\)"),
+        (([1.0, 2.0], 3), "compiled for n=2"),
+    ):
+        for g in (f, slope):
+            with pytest.raises(ValueError, match=text):
+                g(*args)
 
 
 @pytest.mark.slow
@@ -146,10 +135,7 @@ def test_fixed_parameters_in_compiled_functions(tmp_path):
     from numba import njit
 
     module(counted, tmp_path)
-    spec = importlib.util.spec_from_file_location("counted_kernels", tmp_path / "m.py")
-    kernels = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(kernels)
-    count = kernels.counted
+    count = loaded(tmp_path / "m.py").counted
 
     @njit
     def good(x):
@@ -180,10 +166,8 @@ def asserted_root(x):
 def test_modules_check_what_never_needs_another_tier(function, tmp_path):
     path = tmp_path / "checked.py"
     symgrad(function).save(path, companion=None)
-    scope: dict = {}
-    exec(compile(path.read_text(), str(path), "exec"), scope)
-    name = function.__name__
-    assert scope[name](4.0) == 2.0 and scope[f"{name}_grad"](4.0) == 0.25
-    for call in (scope[name], scope[f"{name}_grad"]):
+    scope, name = vars(loaded(path)), function.__name__
+    for call, root in ((scope[name], 2.0), (scope[f"{name}_grad"], 0.25)):
+        assert call(4.0) == root
         with pytest.raises(ValueError, match="this does not hold"):
             call(-4.0)

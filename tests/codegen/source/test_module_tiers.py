@@ -5,7 +5,6 @@ Helpers and modules run as plain Python (`export.measured.run`), but for the slo
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import random
 import sys
@@ -23,6 +22,8 @@ from symdiff.export.scalar import module_text
 from symdiff.ir import POW, Op, lt, var
 from symdiff.lowering.compensated.functions import BITS, CORRECTED, LIGHT_BITS
 from symdiff.lowering.double_double.scaled import TABLE
+from tests.law.made import formula
+from tests.law.made import loaded as load
 
 
 @pytest.fixture(scope="module")
@@ -170,15 +171,12 @@ def loaded(fun, path: Path, **options):
     """The module of a function."""
     file = path / f"{fun.__name__}_kernels.py"
     symgrad(fun, **options).save(file)
-    spec = importlib.util.spec_from_file_location(file.stem, file)
-    module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(path))
     sys.modules.pop("symdiff_pairs", None)
     try:
-        spec.loader.exec_module(module)
+        return load(file)
     finally:
         sys.path.remove(str(path))
-    return module
 
 
 def played(fun, **options):
@@ -196,28 +194,12 @@ def quad(a, b, c):
     return (-b + math.sqrt(b * b - 4 * a * c)) / (2 * a)
 
 
-def difference(x):
-    return math.exp(x) - 1 - x
-
-
-def cosine(x):
-    return (1 - math.cos(x)) / x**2
-
-
-def distance(x, y):
-    return math.sqrt(x * x + y * y)
-
-
-def chosen(x, y):
-    return x * y if x * y < 1e-3 else math.log(x * y)
-
-
-def wave(x):
-    return math.sin(x) / x
-
-
-def density(x, s):
-    return math.erfc(x) * math.exp(x * x / s)
+difference = formula("difference", "x", "math.exp(x) - 1 - x")
+cosine = formula("cosine", "x", "(1 - math.cos(x)) / x**2")
+distance = formula("distance", "x, y", "math.sqrt(x * x + y * y)")
+chosen = formula("chosen", "x, y", "x * y if x * y < 1e-3 else math.log(x * y)")
+wave = formula("wave", "x", "math.sin(x) / x")
+density = formula("density", "x, s", "math.erfc(x) * math.exp(x * x / s)")
 
 
 @pytest.mark.sampled
@@ -257,8 +239,7 @@ def test_what_is_undefined_stays_nan():
         assert math.isnan(played(lambda_log)["lambda_log"](np.float64(-2.0)))
 
 
-def lambda_log(x):
-    return math.log(x) - 1 / (x - 1)
+lambda_log = formula("lambda_log", "x", "math.log(x) - 1 / (x - 1)")
 
 
 def logarithm(x, y=2.0, *, k=1.5):

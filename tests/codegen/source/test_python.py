@@ -13,26 +13,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from symdiff import ir
 from symdiff.codegen.source.python import IMPORTS, function_source
 from symdiff.errors import UnsupportedError
-from symdiff.ir import (
-    INF,
-    NAN,
-    ONE,
-    Expr,
-    Op,
-    const,
-    div,
-    eq,
-    lt,
-    not_,
-    or_,
-    power,
-    sqrt,
-    topological,
-    var,
-    where,
-)
+from symdiff.ir import NAN, Expr, const, div, eq, lt, or_, power, sqrt, topological, var, where
 from symdiff.ir import functions as fn
 from tests.codegen.sympy.test_translate import decided, exact, rational_dags
 
@@ -71,8 +55,8 @@ def load(source: str, name: str = "f") -> Callable[..., Any]:
         (where(lt(0, x), x, y), "return x if x > 0.0 else y"),
         (where(lt(x, y), x, where(eq(x, 0), 1, y)) + 1,
          "return (x if x < y else 1.0 if x == 0.0 else y) + 1.0"),
-        (where(or_(lt(x, 0), not_(eq(y, 1))), x, 2), "return x if x < 0.0 or not y == 1.0 else 2.0"),
-        (where(lt(x, 0), NAN, INF), "return math.nan if x < 0.0 else math.inf"),
+        (where(or_(lt(x, 0), ir.not_(eq(y, 1))), x, 2), "return x if x < 0.0 or not y == 1.0 else 2.0"),
+        (where(lt(x, 0), NAN, ir.INF), "return math.nan if x < 0.0 else math.inf"),
         (fn.SIN(x) ** 2, "t0 = math.sin(x)\nreturn t0*t0"),
     ],
 )  # fmt: skip
@@ -141,15 +125,13 @@ def test_docstring_is_quoted() -> None:
 def test_unknown_dtype_and_function_are_refused() -> None:
     with pytest.raises(ValueError, match="dtype must be one of float64, float32"):
         function_source("f", ["x"], [x], dtype="float16")
-    op = Op("no_python_form_test", 1, libm="sin")
+    op = ir.Op("no_python_form_test", 1, libm="sin")
     with pytest.raises(UnsupportedError, match="no_python_form_test cannot be written as Python"):
         function_source("f", ["x"], [op(x)])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_numba_compiles_every_table_entry(table_samples: list, dtype: str) -> None:
-    """All in one kernel, each at its own point, against ball arithmetic."""
+def in_one(table_samples: list) -> tuple[list[str], list[Expr], list[float]]:
+    """Parameters, outputs and arguments of one function of all entries, each at its own point."""
     params, outputs, point = [], [], []
     for i, s in enumerate(table_samples):
         names = [f"p{i}_{n}" for n in s.params]
@@ -157,6 +139,14 @@ def test_numba_compiles_every_table_entry(table_samples: list, dtype: str) -> No
         point += s.point
         args = [var(n) for n in names]
         outputs.append(s.op(const(0), *args) if s.op.arity > len(args) else s.op(*args))
+    return params, outputs, point
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_numba_compiles_every_table_entry(table_samples: list, dtype: str) -> None:
+    """All in one kernel, against ball arithmetic."""
+    params, outputs, point = in_one(table_samples)
     f = load(function_source("f", params, outputs, dtype=dtype))
     real = np.dtype(dtype).type
     got = f(*(real(v) for v in point))
@@ -202,5 +192,5 @@ def exact_size(e: Expr, p: int, q: int) -> Fraction:
     """The largest intermediate value, for the rounding error."""
     values = {"x": Fraction(p), "y": Fraction(q)}
     return max(
-        (abs(exact(n, values)) for n in topological((e,)) if not n.op.boolean), default=ONE.value
+        (abs(exact(n, values)) for n in topological((e,)) if not n.op.boolean), default=ir.ONE.value
     )

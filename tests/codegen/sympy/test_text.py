@@ -9,33 +9,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from symdiff import symgrad
+from symdiff import ir, symgrad
 from symdiff.codegen.common.temporaries import statements
 from symdiff.codegen.sympy.text import TextWriter, format_latex, formula_lines
 from symdiff.codegen.sympy.translate import to_sympy
 from symdiff.errors import SymdiffError
 from symdiff.frontend.formula.parse import parse
-from symdiff.ir import (
-    ADD,
-    DIV,
-    INF,
-    NAN,
-    NEG,
-    SUB,
-    Expr,
-    and_,
-    const,
-    div,
-    eq,
-    lt,
-    not_,
-    or_,
-    power,
-    raw,
-    sqrt,
-    var,
-    where,
-)
+from symdiff.ir import DIV, INF, NEG, Expr, const, div, eq, lt, not_, power, raw, sqrt, var, where
 from symdiff.ir import functions as fn
 from symdiff.ir.formula_text import Formulas
 from tests.codegen.sympy.test_translate import decided, exact, rational_dags
@@ -84,10 +64,10 @@ def text(e: Expr) -> str:
         (where(lt(0, x), 1, where(eq(x, y), 2, 3)) * 2, "2*where(x > 0, 1, where(x == y, 2, 3))"),
         (where(lt(0, x), where(lt(1, x), 2, y), 3), "where(x > 0, where(x > 1, 2, y), 3)"),
         (
-            where(and_(lt(0, x), or_(lt(x, y), not_(eq(y, 1)))), x, 1),
+            where(ir.and_(lt(0, x), ir.or_(lt(x, y), not_(eq(y, 1)))), x, 1),
             "where(x > 0 and (x < y or y != 1), x, 1)",
         ),
-        (where(lt(x, 0), NAN, x), "where(x < 0, nan, x)"),
+        (where(lt(x, 0), ir.NAN, x), "where(x < 0, nan, x)"),
         (where(lt(x, 0), INF, x), "where(x < 0, inf, x)"),
         (where(lt(x, 0), -INF, x), "where(x < 0, -inf, x)"),
     ],
@@ -151,9 +131,9 @@ def test_long_formulas_name_their_shared_parts() -> None:
         (power(power(x, y), y), "(x**y)**y"),
         (power(x, const(Fraction(1, 3))), "x**(1/3)"),
         (const(-2) * x, "-2*x"),
-        (raw(ADD, (y, const(-2) * x)), "y - 2*x"),
-        (raw(SUB, (y, const(-2) * x)), "y + 2*x"),
-        (raw(ADD, (y, raw(NEG, (x,)))), "y + (-x)"),
+        (raw(ir.ADD, (y, const(-2) * x)), "y - 2*x"),
+        (raw(ir.SUB, (y, const(-2) * x)), "y + 2*x"),
+        (raw(ir.ADD, (y, raw(NEG, (x,)))), "y + (-x)"),
         (raw(NEG, (const(-2) * x,)), "-(-2*x)"),
         (x + const(Fraction(1, 3)), "x + 1/3"),
         (not_(lt(x, 1)), "not x < 1"),

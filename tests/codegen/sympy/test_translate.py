@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from fractions import Fraction
 
 import pytest
@@ -9,24 +10,9 @@ import sympy as sp
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from symdiff import ir
 from symdiff.codegen.sympy.translate import to_sympy
-from symdiff.ir import (
-    INF,
-    NAN,
-    Expr,
-    and_,
-    const,
-    eq,
-    le,
-    lt,
-    not_,
-    or_,
-    power,
-    sqrt,
-    topological,
-    var,
-    where,
-)
+from symdiff.ir import Expr, const, eq, le, lt, not_, or_, power, sqrt, topological, var, where
 from symdiff.ir import functions as fn
 from tests.work import at_most
 
@@ -55,7 +41,7 @@ def one(e: Expr) -> sp.Expr:
         (const(0.5), sp.Rational(1, 2)),
         (const(1e-8), sp.Float(1e-8)),
         (const(Fraction(1, 123457)), sp.Rational(1, 123457)),
-        (INF, sp.oo),
+        (ir.INF, sp.oo),
         (where(lt(0, x), x, 0), sp.Piecewise((X, X > 0), (0, True))),
         (where(le(x, y), 1, 2), sp.Piecewise((1, X <= Y), (2, True))),
         (where(not_(eq(x, 0)), 1, x), sp.Piecewise((X, sp.Eq(X, 0)), (1, True))),
@@ -64,7 +50,7 @@ def one(e: Expr) -> sp.Expr:
             sp.Piecewise((1, X > 0), (2, X < -1), (3, True)),
         ),
         (
-            where(and_(lt(0, x), or_(lt(x, y), not_(lt(y, 1)))), x, y),
+            where(ir.and_(lt(0, x), or_(lt(x, y), not_(lt(y, 1)))), x, y),
             sp.Piecewise((X, (X > 0) & ((X < Y) | (Y >= 1))), (Y, True)),
         ),
     ],
@@ -74,7 +60,7 @@ def test_translation(node: Expr, expected: sp.Expr) -> None:
 
 
 def test_nan() -> None:
-    assert one(NAN) is sp.nan
+    assert one(ir.NAN) is sp.nan
 
 
 def test_a_double_keeps_its_value() -> None:
@@ -191,30 +177,21 @@ def rational_dags(draw: st.DrawFn) -> Expr:
     return nodes[-1]
 
 
+EXACT = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "neg": operator.neg,
+    "pow": lambda a, n: a ** int(n), "lt": operator.lt, "le": operator.le, "eq": operator.eq, "not": operator.not_,
+    "and": lambda a, b: a and b, "or": lambda a, b: a or b, "where": lambda c, a, b: a if c else b,
+}  # fmt: skip
+
+
 def exact(e: Expr, values: dict[str, Fraction]) -> Fraction:
     """The value in exact arithmetic."""
     v: dict[Expr, object] = {}
     for n in topological((e,)):
-        a = [v[c] for c in n.args]
-        name = n.op.name
-        v[n] = (
-            n.value if name == "const"
-            else values[n.value] if name == "var"
-            else a[0] + a[1] if name == "add"
-            else a[0] - a[1] if name == "sub"
-            else a[0] * a[1] if name == "mul"
-            else a[0] / a[1] if name == "div"
-            else -a[0] if name == "neg"
-            else a[0] ** int(a[1]) if name == "pow"
-            else a[0] < a[1] if name == "lt"
-            else a[0] <= a[1] if name == "le"
-            else a[0] == a[1] if name == "eq"
-            else not a[0] if name == "not"
-            else a[0] and a[1] if name == "and"
-            else a[0] or a[1] if name == "or"
-            else n.value if name == "bool"
-            else (a[1] if a[0] else a[2])
-        )  # fmt: skip
+        if n.op.name in EXACT:
+            v[n] = EXACT[n.op.name](*(v[c] for c in n.args))
+        else:
+            v[n] = values[n.value] if n.op.name == "var" else n.value
     return v[e]
 
 

@@ -5,6 +5,8 @@ import pytest
 
 from symdiff import symgrad
 from symdiff.errors import SymdiffError
+from tests.law.alike import differences
+from tests.law.made import formula
 
 
 def concatenated(u):
@@ -28,18 +30,13 @@ def added(u):
     return r
 
 
-def quotients(f, x, *args):
-    steps = 1e-6 * np.eye(x.size)
-    return np.array([(f(x + h, *args) - f(x - h, *args)) / 2e-6 for h in steps]).T
-
-
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("f", [concatenated, stored, added])
 def test_rows_at_the_ends(f):
     u = np.linspace(0.1, 1.0, 7)
     found = symgrad(f).jacobian(u, sparse=True)
     assert list(np.diff(found.indptr)) == [1, 3, 3, 3, 3, 3, 1]
-    np.testing.assert_allclose(found.toarray(), quotients(f, u), atol=1e-8)
+    np.testing.assert_allclose(found.toarray(), differences(f, (u,)), atol=1e-8)
 
 
 def distances(params, n, i, j, measured):
@@ -55,7 +52,7 @@ def test_gathers_by_arrays_of_indices():
     net = symgrad(distances, wrt="params")
     found = net.jacobian(*args, sparse=True)
     assert list(np.diff(found.indptr)) == [4] * 5
-    np.testing.assert_allclose(found.toarray(), quotients(distances, *args), atol=1e-8)
+    np.testing.assert_allclose(found.toarray(), differences(distances, args), atol=1e-8)
     with pytest.raises(IndexError):
         net.jacobian(args[0], 5, i + 1, j, args[4], sparse=True)
 
@@ -100,12 +97,12 @@ def test_bundle_adjustment_of_the_cookbook():
     args = (np.concatenate([cameras, points]), 3, 10, *seen)
     found = symgrad(bundle, wrt="params").jacobian(*args, sparse=True)
     assert set(np.diff(found.indptr)) == {12}  # nine numbers of a camera, three of a point
-    np.testing.assert_allclose(found.toarray(), quotients(bundle, *args), rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(found.toarray(), differences(bundle, args), rtol=1e-7, atol=1e-7)
 
 
 # ------------------------------------------------------------------------- Hessians
-def valley(x):
-    return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+valley = formula("valley", "x", "np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)")
+full = formula("full", "x", "np.sum(x) ** 3")
 
 
 def beam(x):
@@ -115,8 +112,9 @@ def beam(x):
     return total
 
 
-def membrane(u):
-    return np.sum((u[1:, :] - u[:-1, :]) ** 4) + np.sum((u[:, 1:] - u[:, :-1]) ** 4)
+membrane = formula(
+    "membrane", "u", "np.sum((u[1:, :] - u[:-1, :]) ** 4) + np.sum((u[:, 1:] - u[:, :-1]) ** 4)"
+)
 
 
 def second_quotients(f, x):
@@ -158,14 +156,10 @@ def test_hessians_by_several_arguments():
 
 
 def test_hessians_that_are_not_sparse():
-    x = np.ones(3)
-    with pytest.raises(SymdiffError, match=r"the Jacobian of full\.grad is not sparse by its form"):
-        symgrad(full).hessian(x, sparse=True)
-    with pytest.raises(SymdiffError, match="a sparse Hessian takes no out="):
-        symgrad(valley).hessian(x, sparse=True, out=np.ones((3, 3)))
-    with pytest.raises(SymdiffError, match="whose Hessian is not sparse"):
-        symgrad(lambda a: a**3).hessian(1.0, sparse=True)
-
-
-def full(x):
-    return np.sum(x) ** 3
+    for f, x, out, text in (
+        (full, np.ones(3), None, r"the Jacobian of full\.grad is not sparse by its form"),
+        (valley, np.ones(3), np.ones((3, 3)), "a sparse Hessian takes no out="),
+        (lambda a: a**3, 1.0, None, "whose Hessian is not sparse"),
+    ):
+        with pytest.raises(SymdiffError, match=text):
+            symgrad(f).hessian(x, sparse=True, **({} if out is None else {"out": out}))

@@ -8,25 +8,16 @@ import pytest
 
 from symdiff import ir
 from symdiff.ir import TRUE, ZERO, var
+from symdiff.ir import loop_program as lp
 from symdiff.ir.functions import EXP, SIN
-from symdiff.ir.loop_program import (
-    INTEGER,
-    Build,
-    Carried,
-    Check,
-    Loop,
-    LoopProgram,
-    Update,
-    array,
-    expressions,
-    index,
-    names_of,
-    walk,
-)
+from symdiff.ir.loop_program import Build, Loop, LoopProgram, array, index, names_of, walk
 from symdiff.ir.verify.loops import faults
 from symdiff.loops.simplify import block_by_block
-from symdiff.loops.simplify.fuse import fused
+from symdiff.loops.simplify.deltas import _without_sums
+from symdiff.loops.simplify.forwarding import _Rewriter
+from symdiff.loops.simplify.fuse import _placed, fused
 from symdiff.loops.simplify.promote import promoted
+from symdiff.loops.simplify.repeated import _worth
 from symdiff.loops.simplify.tabulate import gathered
 from symdiff.passes.complete.complete import complete
 from symdiff.passes.complete.removable import meaning
@@ -59,6 +50,18 @@ def _same(a: LoopProgram, b: LoopProgram, args: list) -> bool:
     return all(map(close, outputs(a, args), outputs(b, args)))
 
 
+def _rows_of_sums(value: ir.Expr, **options) -> LoopProgram:
+    """What two loops do to the element of a row in the inner one."""
+    return function({"d": MATRIX}, [
+        build("z", "k", ZERO),
+        loop("r", N, {"e": (array("z"), array("f_end"), VECTOR)}, [
+            loop("c", M, {"f": (array("e"), array("g"), VECTOR)}, [
+                update("g", "f", R, value, **options),
+            ]),
+        ]),
+    ], array("e_end"))  # fmt: skip
+
+
 def test_an_element_that_a_loop_changes_becomes_a_number() -> None:
     program, args, _ = PROGRAMS["blending_rows"]
     after = _with_block(program, promoted(program.block, names_of(program)))
@@ -68,17 +71,10 @@ def test_an_element_that_a_loop_changes_becomes_a_number() -> None:
 
 
 def test_a_loop_over_elements_becomes_an_array() -> None:
-    program = function({"d": MATRIX}, [
-        build("z", "k", ZERO),
-        loop("r", N, {"e": (array("z"), array("f_end"), VECTOR)}, [
-            loop("c", M, {"f": (array("e"), array("g"), VECTOR)}, [
-                update("g", "f", R, SIN(at("d", R, C)), add=True),
-            ]),
-        ]),
-    ], array("e_end"))  # fmt: skip
+    program = _rows_of_sums(SIN(at("d", R, C)), add=True)
     after = _with_block(program, gathered(program.block, names_of(program)))
     assert all(isinstance(s, Build) for s in after.block)
-    assert not any(isinstance(s, Update) for s in walk(after.block))
+    assert not any(isinstance(s, lp.Update) for s in walk(after.block))
     assert _same(program, after, ARGS)
 
 
@@ -101,16 +97,8 @@ def test_shifted_places_have_bounds() -> None:
 
 
 def test_the_last_of_several_writes_counts() -> None:
-    program = function({"d": MATRIX}, [
-        build("z", "k", ZERO),
-        loop("r", N, {"e": (array("z"), array("f_end"), VECTOR)}, [
-            loop("c", M, {"f": (array("e"), array("g"), VECTOR)}, [
-                update("g", "f", R, at("d", R, C)),
-            ]),
-        ]),
-    ], array("e_end"))  # fmt: skip
-    after = loop_pipeline.value(program)
-    assert _same(program, after, ARGS)
+    program = _rows_of_sums(at("d", R, C))
+    assert _same(program, loop_pipeline.value(program), ARGS)
 
 
 def test_an_array_that_is_used_once_is_fused() -> None:
@@ -134,7 +122,7 @@ def test_an_array_that_takes_loops_stays_for_the_reverse_sweep() -> None:
 
 def test_sizes_that_are_checked_to_be_equal_have_one_name() -> None:
     block = [
-        Check(ir.eq(M, N), "value", "the sizes differ"),
+        lp.Check(ir.eq(M, N), "value", "the sizes differ"),
         loop("i", M, {"e": (array("x"), array("g"), VECTOR)}, [
             update("g", "e", I, SIN(at("x", I)), guard=ir.lt(I, N)),
         ]),
@@ -196,7 +184,68 @@ def test_completed_functions_are_written_out_where_they_only_count() -> None:
     assert meaning(ratio.op) is not None
     counted = ir.where(ir.lt(ratio, ir.ONE), ir.add(n, ir.ONE), n)
     loop = Loop(
-        "i", ir.const(3), (Carried("n", INTEGER, ir.ZERO, counted, "last"),), (), "trips", TRUE
+        "i",
+        ir.const(3),
+        (lp.Carried("n", lp.INTEGER, ir.ZERO, counted, "last"),),
+        (),
+        "trips",
+        TRUE,
     )
     (made,), _ = block_by_block.final((loop,), (index("last"),))
-    assert not any(meaning(e.op) for e in ir.topological(expressions(made)))
+    assert not any(meaning(e.op) for e in ir.topological(lp.expressions(made)))
+
+
+# ------------------------------------------------------- small parts, each by itself
+def test_what_repeats_others_goes_only_where_it_costs_something() -> None:
+    cheap = build("a", "i", at("x", index("i")) + 1)
+    assert not _worth(cheap, set())
+    costly = build("a", "i", EXP(at("x", index("i"))))
+    assert _worth(costly, set()) and not _worth(costly, {"a"})
+    inner = loop("l", N, {"s": (ZERO, var("s") + at("x", index("l")))})
+    assert _worth(build("a", "i", var("s_end"), body=(inner,)), set())
+    assert _worth(inner, set())
+
+
+def test_a_sum_over_a_delta_has_one_term_beside_the_others() -> None:
+    """s + where(k == 2, x[k], 0) + y[k]: the delta leaves the loop, the rest stays."""
+    once = ir.where(ir.eq(K, ir.const(2)), at("x", K), ZERO)
+    s = loop("k", N, {"s": (ZERO, var("s") + once + at("y", K))})
+    left, sums = _without_sums(s)
+    (c,) = left.carried
+    assert c.next is var("s") + at("y", K)
+    (extra,) = sums.values()
+    assert at("x", 2) in ir.topological((extra,)) and K not in ir.topological((extra,))
+
+
+def test_a_product_with_the_total_is_no_sum() -> None:
+    once = ir.where(ir.eq(K, ir.const(2)), at("x", K), ZERO)
+    s = loop("k", N, {"s": (ir.ONE, 2 * var("s") + once)})
+    assert _without_sums(s) == (s, {})
+
+
+def test_the_start_of_a_loop_is_outside_of_it() -> None:
+    start, step = at("x", 0), var("s") + at("x", K)
+    s = loop("k", N, {"s": (start, step)})
+    places = {e: path for path, e in _placed(s, ())}
+    assert places[start] == () and places[N] == () and places[step] == (s,)
+
+
+def test_equal_sizes_have_one_name() -> None:
+    three = ir.const(3)
+    for op, sizes, leaves in (
+        (ir.EQ, (N, three), {N: three}),
+        (ir.EQ, (three, N), {N: three}),
+        (ir.EQ, (N, M), {N: M}),
+        (ir.LE, (N, three), {}),
+    ):
+        check = lp.Check(ir.raw(op, sizes), "value", "sizes differ")
+        work = _Rewriter((check, build("a", "i", ir.ONE)), (array("a"),))
+        work.block((check,))
+        assert work.leaves == leaves
+
+
+def test_updates_of_one_element_are_one() -> None:
+    block = (update("b", "a", 0, 1.0), update("c", "b", 0, 2.0))
+    work = _Rewriter(block, (array("c"),))
+    *_, last = work.block(block)
+    assert (last.source, last.value) == ("a", ir.const(2)) and last.type == VECTOR

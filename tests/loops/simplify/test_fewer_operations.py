@@ -12,44 +12,28 @@ import pytest
 from symdiff import ir, symgrad
 from symdiff.ir import ZERO, const, var
 from symdiff.ir.functions import EXP
-from symdiff.ir.loop_program import (
-    Build,
-    Loop,
-    array,
-    expressions,
-    load,
-    replaced,
-    walk,
-)
+from symdiff.ir.loop_program import Build, Loop, array, expressions, load, replaced, walk
 from symdiff.ir.verify.loops import faults
 from symdiff.loops.simplify.copies import without_copies
 from symdiff.lowering.loops.vector_ready import ready
 from symdiff.passes.accuracy.one_signed import never_negative
+from tests.law.made import made
 from tests.loops.programs import MATRIX, VECTOR, M, N, at, build, function, loop, update
 from tests.loops.simplify.test_block_by_block import C, K, R, _same
 
 
-def filtered(kernel: Any, image: Any) -> Any:
-    out = 0 * image[2:]
-    for i in range(3):
-        out = out + kernel[i] * image[i : len(image) - 2 + i]
-    return np.sum(out**2)
+def of_kernel(name: str, before: str, then: str, result: str) -> Any:
+    """A sum of shifted images, each times an element of the kernel."""
+    return made(
+        "out, total = 0 * image[2:], 0.0", "for i in range(3):",
+        f"    out = {before} + kernel[i] * image[i : len(image) - 2 + i]", f"    {then}",
+        f"return {result}", name=name, params="kernel, image",
+    )  # fmt: skip
 
 
-def faded(kernel: Any, image: Any) -> Any:
-    out = 0 * image[2:]
-    for i in range(3):
-        out = out / 2 + kernel[i] * image[i : len(image) - 2 + i]
-    return np.sum(out**2)
-
-
-def read_twice(kernel: Any, image: Any) -> Any:
-    out = 0 * image[2:]
-    total = 0.0
-    for i in range(3):
-        out = out + kernel[i] * image[i : len(image) - 2 + i]
-        total = total + np.sum(out**2)
-    return total
+filtered = of_kernel("filtered", "out", "pass", "np.sum(out**2)")
+faded = of_kernel("faded", "out / 2", "pass", "np.sum(out**2)")
+read_twice = of_kernel("read_twice", "out", "total = total + np.sum(out**2)", "total")
 
 
 @pytest.mark.sampled

@@ -14,6 +14,7 @@ import symdiff
 from symdiff import symgrad
 from symdiff.ir.verify.loops import faults
 from symdiff.pipeline import loops as pipeline
+from tests.law.made import made
 
 BITS = 2000
 STEP = mp.mpf(2) ** -400
@@ -60,39 +61,27 @@ def errors(f, *args, accuracy="fast"):
     """The largest errors of the value and of the gradients."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        made = symgrad(f, accuracy=accuracy)
-        slopes = made.grad(*args)
-        found = ulps(made(*args), value_of(f, *args))
+        s = symgrad(f, accuracy=accuracy)
+        slopes = s.grad(*args)
+        found = ulps(s(*args), value_of(f, *args))
     slopes = slopes if isinstance(slopes, tuple) else (slopes,)
     pairs = zip(slopes, slopes_of(f, *args), strict=True)
     return found, max(ulps(s, t) for s, t in pairs)
 
 
-def blending(d):
-    e = 0.0
-    for i in range(len(d)):
-        e = (1 - e) * d[i] + e
-    return e**2
+def stepping(name, start, step, result, params="d"):
+    """A recurrence of one number e over the elements of d."""
+    return made(
+        f"e = {start}", "for i in range(len(d)):", f"    e = {step}", f"return {result}",
+        name=name, params=params,
+    )  # fmt: skip
 
 
-def expanded(d):
-    e = 0.25
-    for i in range(len(d)):
-        e = e * (1 - d[i]) + d[i]
-    return e**3
-
-
-def above(d):
-    e = 3.0
-    for i in range(len(d)):
-        e = e - d[i] * (e - 1)
-    return (e - 1) * e
-
-
-def relaxing(v, target, rates):
-    for i in range(len(rates)):
-        v = v + rates[i] * (target - v) / 2
-    return v * v
+blending = stepping("blending", "0.0", "(1 - e) * d[i] + e", "e**2")
+expanded = stepping("expanded", "0.25", "e * (1 - d[i]) + d[i]", "e**3")
+above = stepping("above", "3.0", "e - d[i] * (e - 1)", "(e - 1) * e")
+relaxing = stepping("relaxing", "v", "e + d[i] * (target - e) / 2", "e * e", "v, target, d")
+left = stepping("left", "0.0", "(1 - e) * d[i] + e", "1 - e")
 
 
 def composited(d, c):
@@ -225,17 +214,16 @@ def test_gradients_keep_their_digits_in_plain_doubles(name):
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", CASES)
 def test_programs_are_valid(name, monkeypatch):
-    made = []
+    programs, simplified = [], pipeline._simplified
 
     def seen(program, *rest):
-        made.append(_simplified(program, *rest))
-        return made[-1]
+        programs.append(simplified(program, *rest))
+        return programs[-1]
 
-    _simplified = pipeline._simplified
     monkeypatch.setattr(pipeline, "_simplified", seen)
     f, *args = CASES[name]
     symgrad(f, accuracy="fast").grad(*args)
-    assert made and not [fault for program in made for fault in faults(program)]
+    assert programs and not [fault for program in programs for fault in faults(program)]
 
 
 @pytest.mark.sampled
@@ -284,16 +272,18 @@ def _second(f, d):
 @pytest.mark.parametrize("f", [blending, expanded, sometimes, stopped])
 def test_other_derivatives(f):
     d, v = D[:5], C[:5]
-    made, second = symgrad(f, accuracy="fast"), _second(f, d)
+    s, second = symgrad(f, accuracy="fast"), _second(f, d)
     first = slopes_of(f, d)[0].astype(float)
-    close = {"rtol": 1e-13, "atol": 1e-15}
-    np.testing.assert_allclose(made.hessian(d), second, **close)
-    np.testing.assert_allclose(symdiff.jacobian(symdiff.grad(f))(d), second, **close)
-    np.testing.assert_allclose(made.hvp((d,), (v,)), second @ v, **close)
-    np.testing.assert_allclose(made.jacobian(d), first, **close)
-    np.testing.assert_allclose(made.value_and_grad(d)[1], first, **close)
-    np.testing.assert_allclose(made.jvp((d,), (v,))[1], first @ v, **close)
-    np.testing.assert_allclose(symgrad(f, checkpoint="revolve").grad(d), first, **close)
+    for found, want in (
+        (s.hessian(d), second),
+        (symdiff.jacobian(symdiff.grad(f))(d), second),
+        (s.hvp((d,), (v,)), second @ v),
+        (s.jacobian(d), first),
+        (s.value_and_grad(d)[1], first),
+        (s.jvp((d,), (v,))[1], first @ v),
+        (symgrad(f, checkpoint="revolve").grad(d), first),
+    ):
+        np.testing.assert_allclose(found, want, rtol=1e-13, atol=1e-15)
 
 
 def test_hessians_of_long_recurrences_keep_their_digits():
@@ -324,10 +314,10 @@ def test_conditions_read_what_python_computes():
                 break
         return n * (1 - e)
 
-    made = symgrad(steps)
+    f = symgrad(steps)
     for bound in states[10:]:
         for b in (bound, np.nextafter(bound, 2)):
-            assert made(D / 4, b) == pytest.approx(float(steps(D / 4, b)), rel=1e-9)
+            assert f(D / 4, b) == pytest.approx(float(steps(D / 4, b)), rel=1e-9)
 
 
 # ----------------------------------------------------------------- random recurrences
@@ -342,98 +332,49 @@ def _random(seed):
     ])  # fmt: skip
     result = r.choice(["e", "e**2", f"({point.replace('w[i - i]', 'w[0]')} - e)*t + e", "s"])
     lines = [
-        "def f(d, w, t, k):",
-        f"    e, s = {r.choice(['0.0', 't/4', 'w[1]'])}, 0.0",
-        "    for i in range(len(d)):",
-        f"        e = {form.format(a=rate, u=point)}",
-        f"        s = s + {r.choice(['e*w[1]', 'e**2', 'd[i]*e'])}",
-        f"    return {result}",
+        f"e, s = {r.choice(['0.0', 't/4', 'w[1]'])}, 0.0",
+        "for i in range(len(d)):",
+        f"    e = {form.format(a=rate, u=point)}",
+        f"    s = s + {r.choice(['e*w[1]', 'e**2', 'd[i]*e'])}",
+        f"return {result}",
     ]
-    space: dict = {}
-    text = "\n".join(lines)
-    exec(text, space)
     data = np.random.default_rng(seed)
-    return text, (data.uniform(0.05, 0.95, 12), data.uniform(0.5, 2, 2), 1.75, 0.5)
-
-
-def _function(text, tmp_path, name):
-    path = tmp_path / f"{name}.py"
-    path.write_text(text)
-    space: dict = {}
-    exec(compile(text, str(path), "exec"), space)
-    return space["f"]
+    args = data.uniform(0.05, 0.95, 12), data.uniform(0.5, 2, 2), 1.75, 0.5
+    return made(*lines, params="d, w, t, k"), args, "\n".join(lines)
 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(24))
-def test_random_recurrences(seed, tmp_path):
-    text, args = _random(seed)
-    f = _function(text, tmp_path, f"recurrence_{seed}")
-    made = symgrad(f)
-    assert made(*args) == pytest.approx(f(*args), rel=1e-13), text
-    for found, true in zip(made.grad(*args), slopes_of(f, *args), strict=True):
-        np.testing.assert_allclose(found, true.astype(float), rtol=1e-12, atol=1e-15, err_msg=text)
+def test_random_recurrences(seed):
+    f, args, text = _random(seed)
+    found = symgrad(f)
+    assert found(*args) == pytest.approx(f(*args), rel=1e-13), text
+    for slopes, true in zip(found.grad(*args), slopes_of(f, *args), strict=True):
+        np.testing.assert_allclose(slopes, true.astype(float), rtol=1e-12, atol=1e-15, err_msg=text)
 
 
 # -------------------------------------------------------------------- left unchanged
-def ewma(d, a):
-    e = 0.0
-    for i in range(len(d)):
-        e = a * e + (1 - a) * d[i]
-    return e**2
-
-
-def summed(d, a):
-    e = 0.0
-    for i in range(len(d)):
-        e = e + a * d[i]
-    return e**2
-
-
-def geometric(d, q):
-    """1/(1 - q) is not finite where q is 1."""
-    s = d[0]
-    for _ in range(len(d)):
-        s = s * q + 1
-    return s**2
-
-
-def logistic(d, a):
-    x = a
-    for i in range(len(d)):
-        x = d[i] * x * (1 - x)
-    return x
-
-
-def product(d, a):
-    p = a
-    for i in range(len(d)):
-        p = p * (1 - d[i])
-    return p**2
-
-
-@pytest.mark.parametrize("f", [ewma, summed, geometric, logistic, product])
-def test_programs_without_a_fixed_point(f):
-    made = symgrad(f)
-    assert "distance" not in made.source() + made.grad.source()
+@pytest.mark.parametrize(("name", "start", "step", "result"), [
+    ("ewma", "0.0", "a * e + (1 - a) * d[i]", "e**2"),
+    ("summed", "0.0", "e + a * d[i]", "e**2"),
+    ("geometric", "d[0]", "e * a + 1", "e**2"),  # 1/(1 - a) is not finite where a is 1
+    ("logistic", "a", "d[i] * e * (1 - e)", "e"),
+    ("product", "a", "e * (1 - d[i])", "e**2"),
+])  # fmt: skip
+def test_programs_without_a_fixed_point(name, start, step, result):
+    f = symgrad(stepping(name, start, step, result, "d, a"))
+    assert "distance" not in f.source() + f.grad.source()
 
 
 @pytest.mark.parametrize("f", [blending, expanded, relaxing])
 def test_values_are_computed_as_written(f):
-    made = symgrad(f)
-    assert "distance" not in made.source()
-    assert not re.search(r"value .*distance", str(made.report()))
+    s = symgrad(f)
+    assert "distance" not in s.source()
+    assert not re.search(r"value .*distance", str(s.report()))
 
 
 def test_what_is_left_is_carried_alone():
     """The number itself goes where only its distance is read."""
-
-    def left(d):
-        e = 0.0
-        for i in range(len(d)):
-            e = (1 - e) * d[i] + e
-        return 1 - e
-
     text = symgrad(left).source()
     assert "e_distance = (1.0 - d[i])*e_distance" in text
     assert re.search(r"\be = ", text) is None

@@ -14,6 +14,7 @@ from numba import njit, prange
 from numba.experimental import jitclass
 
 from symdiff import DomainError, SymdiffError, symgrad
+from symdiff.export.measured import flat
 from symdiff.ir.loop_program import LoopProgram
 from tests.corpus import CASES
 
@@ -33,68 +34,53 @@ def root(a, b, c):
     return (-b + math.sqrt(b * b - 4 * a * c)) / (2 * a)
 
 
+@symgrad
+def small(x):
+    return (math.cos(x) + x * x / 2 - 1) * 1e30
+
+
 POINTS = [(0.0, 2.0), (1e-9, 3.0), (-1e-5, 0.7), (1.3, -2.0), (1e-160, 1e5), (4.0, 1e-200)]
 
 
 @pytest.mark.slow
 def test_numbers_to_the_last_bit() -> None:
-    @njit
-    def every(x, y):
-        return ratio(x, y), ratio.grad(x, y), ratio.value_and_grad(x, y), ratio.hessian(x, y)
-
+    every = lambda x, y: (ratio(x, y), ratio.grad(x, y), ratio.value_and_grad(x, y), ratio.hessian(x, y))  # fmt: skip
+    compiled = njit(every)
     for p in POINTS:
-        assert every(*p) == (ratio(*p), ratio.grad(*p), ratio.value_and_grad(*p), ratio.hessian(*p))
+        assert compiled(*p) == every(*p)
 
 
 @pytest.mark.slow
-def test_what_double_arithmetic_loses() -> None:
-    @njit
-    def call(a, b, c):
-        return root(a, b, c)
-
-    assert call(1.0, 1e9, 1.0) == root(1.0, 1e9, 1.0) == -1e-9
-
-
-@pytest.mark.slow
-def test_the_last_tier() -> None:
-    """Far beyond double-double: a difference of 1e-40 of the terms."""
-
-    @symgrad
-    def small(x):
-        return (math.cos(x) + x * x / 2 - 1) * 1e30
-
-    @njit
-    def call(x):
-        return small(x)
-
-    for x in (1e-9, 1e-12, 3e-20):
-        assert call(x) == small(x)
+@pytest.mark.parametrize(("f", "args"), [
+    (root, (1.0, 1e9, 1.0)),  # what double arithmetic loses
+    (small, (1e-9,)), (small, (1e-12,)), (small, (3e-20,)),  # far beyond double-double: 1e-40 of the terms
+    (ratio, (3, 2)),  # integers count as numbers
+])  # fmt: skip
+def test_all_tiers(f, args) -> None:
+    assert njit(lambda *given: f(*given))(*args) == f(*map(float, args))
+    assert f is not root or f(*args) == -1e-9
 
 
-@pytest.mark.slow
-def test_integers_count_as_numbers() -> None:
-    @njit
-    def call(n):
-        return ratio(n, 2)
+def in_threads(f):
+    """f of each element or row, in threads that do not hold Python's lock."""
 
-    assert call(3) == ratio(3.0, 2.0)
+    @njit(parallel=True)
+    def rows(x):
+        out = np.empty_like(x)
+        for i in prange(len(x)):
+            out[i] = f(x[i])
+        return out
+
+    return rows
 
 
 @pytest.mark.slow
 def test_parallel_loops() -> None:
-    @njit(parallel=True)
-    def slopes(x):
-        out = np.empty_like(x)
-        for i in prange(len(x)):
-            out[i] = ratio.grad(x[i], 2.0)[0]
-        return out
-
+    slopes = in_threads(njit(lambda v: ratio.grad(v, 2.0)[0]))
     rng = np.random.default_rng(0)
     x = rng.uniform(-1, 1, 2000) * 10.0 ** rng.integers(-20, 3, 2000)
     want = np.array([ratio.grad(float(v), 2.0)[0] for v in x])
-    np.testing.assert_array_equal(
-        slopes(x), want
-    )  # balls, too, though threads wait for Python's lock
+    np.testing.assert_array_equal(slopes(x), want)  # balls, too, though threads wait for the lock
 
 
 @pytest.mark.slow
@@ -286,12 +272,4 @@ def test_the_corpus(case: object) -> None:
         assert "dict" in str(refusal)
         return
     for at, result in zip(case.samples, found, strict=True):
-        np.testing.assert_array_equal(_flat(result), _flat(f(*at)))
-
-
-def _flat(value: object) -> list[float]:
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if isinstance(value, (list, tuple)):
-        return [v for part in value for v in _flat(part)]
-    return [float(value)]
+        np.testing.assert_array_equal(flat(result), flat(f(*at)))

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numba import njit, prange
+from numba import njit
 
 from symdiff import symgrad
 from symdiff.errors import SymdiffError
 from symdiff.runtime.inside_numba.by_address import Argument, implementation
+from tests.runtime.inside_numba.test_numba import in_threads
 
 RNG = np.random.default_rng(5)
 M, V, W = RNG.normal(size=(5, 3)), RNG.normal(size=3), RNG.normal(size=5)
@@ -107,10 +108,9 @@ MORE = [
 )
 def test_as_in_python(f: Any, args: tuple[Any, ...]) -> None:
     call = njit(lambda *given: f(*given))
-    wide = {np.dtype(np.float32): float, np.dtype(np.int32): int}  # 64 bits there
-    expected = f(
-        *(a.astype(wide[a.dtype]) if getattr(a, "dtype", None) in wide else a for a in args)
-    )
+    wide = {"float32": float, "int32": int}  # 64 bits there
+    kinds = [wide.get(str(getattr(a, "dtype", ""))) for a in args]
+    expected = f(*(a.astype(k) if k else a for a, k in zip(args, kinds, strict=True)))
     for _ in range(3):  # the first call is the function's own, which is compared with Python
         same(call(*args), expected)
 
@@ -148,42 +148,19 @@ def test_errors_are_those_of_the_function() -> None:
 
 @pytest.mark.slow
 def test_threads_that_do_not_hold_the_lock() -> None:
-    @njit(parallel=True)
-    def rows(m):
-        out = np.empty_like(m)
-        for i in prange(len(m)):
-            out[i] = norm.grad(m[i])
-        return out
-
-    @njit(parallel=True)
-    def lost(m):
-        out = np.empty_like(m)
-        for i in prange(len(m)):
-            out[i] = quotient.grad(m[i])
-        return out
-
-    np.testing.assert_array_equal(rows(M), [norm.grad(row) for row in M])
+    slopes, lost = norm.grad, quotient.grad
+    np.testing.assert_array_equal(in_threads(slopes)(M), [slopes(row) for row in M])
     small = M * np.array([[1.0], [1e-9], [1e-7], [1e-12], [1.0]])
-    for got, row in zip(
-        lost(small), small, strict=True
-    ):  # a call after losses has other last digits
-        want = quotient.grad(row)
+    for got, row in zip(in_threads(lost)(small), small, strict=True):
+        want = lost(row)  # a call after losses has other last digits
         np.testing.assert_allclose(got, want, rtol=0, atol=2.0**-40 * np.abs(want).max())
 
 
 @pytest.mark.slow
 def test_flagged_elements_in_threads_that_do_not_hold_the_lock() -> None:
     mixed = symgrad(lambda x: np.exp(x[::-1]) - 1 - x)
-
-    @njit(parallel=True)
-    def rows(m):
-        out = np.empty_like(m)
-        for i in prange(len(m)):
-            out[i] = mixed(m[i])
-        return out
-
     m = np.array([[math.expm1(1.0), 1.0], [2.0, math.expm1(2.0)]])
-    np.testing.assert_array_equal(rows(m), [mixed(row) for row in m])
+    np.testing.assert_array_equal(in_threads(mixed)(m), [mixed(row) for row in m])
 
 
 @pytest.mark.slow
@@ -218,12 +195,4 @@ def test_what_python_alone_computes() -> None:
     bessel = symgrad(lambda x: special.j0(x) * x)
     call = njit(lambda x: bessel.grad(x))
     assert call(1.5) == bessel.grad(1.5)
-
-    @njit(parallel=True)
-    def rows(x):
-        out = np.empty_like(x)
-        for i in prange(len(x)):
-            out[i] = bessel(x[i])
-        return out
-
-    np.testing.assert_array_equal(rows(V), [bessel(float(v)) for v in V])
+    np.testing.assert_array_equal(in_threads(bessel)(V), [bessel(float(v)) for v in V])

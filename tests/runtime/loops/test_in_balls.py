@@ -22,6 +22,7 @@ from symdiff.runtime.loops.call import UnfinishedError
 from symdiff.runtime.loops.program_keys import fingerprint
 from symdiff.runtime.loops.recomputed import Recomputed
 from tests.array_corpus import PROGRAMS, WITH_GRADIENT, Case, passed
+from tests.loops.programs import as_floats
 from tests.traced_corpus import gradient, value
 
 
@@ -37,7 +38,7 @@ def check(program: LoopProgram, case: Case, choices: tuple[int, ...]) -> None:
 
 
 def close(got: ball_program.Result, want: Any, sizes: Any) -> None:
-    numbers = np.array([float(v) for v in np.asarray(want).ravel()]).reshape(np.shape(want))
+    numbers = as_floats(want)
     assert np.shape(got.value) == numbers.shape, sizes
     good = np.broadcast_to(got.good, numbers.shape)
     assert (good | ~np.isfinite(numbers)).all(), sizes
@@ -186,3 +187,42 @@ def test_conditions_are_printed_once() -> None:
     params = tuple(Parameter(name, Type()) for name in ("x", "y"))
     program = LoopProgram("f", params, (), (ir.where(passed, x, y),))
     assert BallKernel(program).print().count("\n") < 2000
+
+
+@pytest.fixture
+def balls_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No other tier serves."""
+
+    def refused(self, *args):
+        raise AssertionError("another tier was asked")
+
+    monkeypatch.setattr(Recomputed, "_formula", refused)
+
+
+@pytest.mark.usefixtures("balls_only")
+def test_eliminations_of_hilbert_matrices() -> None:
+    a = 1 / (np.arange(8)[:, None] + np.arange(8) + 1.0)
+    with mpmath.workdps(60):
+        m = mpmath.matrix(a.tolist())
+        want = (mpmath.det(m) * m**-1).T
+        truth = np.array([[float(want[i, j]) for j in range(8)] for i in range(8)])
+    np.testing.assert_allclose(symgrad(lambda a: np.linalg.det(a)).grad(a), truth, rtol=4e-15)
+
+
+def spread_of_middle(x):
+    y = np.sort(x)
+    m = y[1:-1]
+    return np.mean(m * m) - np.mean(m) ** 2
+
+
+@pytest.mark.usefixtures("balls_only")
+def test_orders_are_those_of_the_call() -> None:
+    g = symgrad(spread_of_middle).grad
+    x = 1e8 + np.array([0.25, 3.0, 1.5, 7.0, 5.0])
+    for order in ([0, 1, 2, 3, 4], [3, 1, 4, 0, 2], [0, 1, 2, 3, 4]):
+        y = x[order]
+        inner = np.argsort(y)[1:-1]
+        want = np.zeros(5)
+        d = y[inner] - 1e8
+        want[inner] = 2 * (d - d.mean()) / 3
+        np.testing.assert_allclose(g(y), want, rtol=1e-14)

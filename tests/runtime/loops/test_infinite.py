@@ -10,33 +10,30 @@ import pytest
 from symdiff import ir, symgrad
 from symdiff.interpret import Certified
 from symdiff.ir.functions import ATAN, EXP, LOGADDEXP, SIN
+from tests.law.alike import alike
+from tests.law.made import made
 
 RNG = np.random.default_rng(0)
 
 
-def warped(x, y, gamma, edge):
-    """Soft dynamic time warping."""
-    r = np.full((len(x) + 1, len(y) + 1), edge)
-    r[0, 0] = 0.0
-    for i in range(1, len(x) + 1):
-        for j in range(1, len(y) + 1):
-            before = np.logaddexp(-r[i - 1, j] / gamma, -r[i, j - 1] / gamma)
-            r[i, j] = (x[i - 1] - y[j - 1]) ** 2 - gamma * np.logaddexp(
-                before, -r[i - 1, j - 1] / gamma
-            )
-    return r[len(x), len(y)]
+def warping(name, before, both):
+    """A function for soft dynamic time warping."""
+    return made(
+        "'The distance of two series.'", "r = np.full((len(x) + 1, len(y) + 1), edge)", "r[0, 0] = 0.0",
+        "for i in range(1, len(x) + 1):", "    for j in range(1, len(y) + 1):",
+        f"        s = {before}",
+        f"        r[i, j] = (x[i - 1] - y[j - 1]) ** 2 - gamma * {both}",
+        "return r[len(x), len(y)]", name=name, params="x, y, gamma, edge",
+    )  # fmt: skip
 
 
-def in_exponentials(x, y, gamma, edge):
-    r = np.full((len(x) + 1, len(y) + 1), edge)
-    r[0, 0] = 0.0
-    for i in range(1, len(x) + 1):
-        for j in range(1, len(y) + 1):
-            s = np.exp(-r[i - 1, j] / gamma) + np.exp(-r[i, j - 1] / gamma)
-            r[i, j] = (x[i - 1] - y[j - 1]) ** 2 - gamma * np.log(
-                s + np.exp(-r[i - 1, j - 1] / gamma)
-            )
-    return r[len(x), len(y)]
+warped = warping(
+    "warped", "np.logaddexp(-r[i - 1, j] / gamma, -r[i, j - 1] / gamma)", "np.logaddexp(s, -r[i - 1, j - 1] / gamma)",
+)  # fmt: skip
+in_exponentials = warping(
+    "in_exponentials", "np.exp(-r[i - 1, j] / gamma) + np.exp(-r[i, j - 1] / gamma)",
+    "np.log(s + np.exp(-r[i - 1, j - 1] / gamma))",
+)  # fmt: skip
 
 
 def forwards(scores, moves, edge):
@@ -60,8 +57,7 @@ def test_soft_time_warping(fun, gamma) -> None:
     f = symgrad(fun, wrt=("x", "y", "gamma"))
     got, want = f.grad(x, y, gamma, math.inf), f.grad(x, y, gamma, 1e8)
     assert f(x, y, gamma, math.inf) == pytest.approx(f(x, y, gamma, 1e8), rel=1e-13)
-    for a, b in zip(got, want, strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+    alike(got, want, 1e-9, 1e-12)
     h = 1e-6
     slope = (f(x + h, y, gamma, math.inf) - f(x - h, y, gamma, math.inf)) / (2 * h)
     assert np.sum(got[0]) == pytest.approx(slope, rel=1e-6, abs=1e-6)
@@ -72,8 +68,7 @@ def test_forward_algorithm() -> None:
     scores = np.log(RNG.uniform(size=(7, 4)))
     f = symgrad(forwards, wrt=("scores", "moves"))
     got, want = f.grad(scores, -0.3, -math.inf), f.grad(scores, -0.3, -1e8)
-    for a, b in zip(got, want, strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+    alike(got, want, 1e-9, 1e-12)
 
 
 # ------------------------------------------------------------------ limits at infinity

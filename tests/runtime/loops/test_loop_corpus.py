@@ -12,6 +12,7 @@ from symdiff.ir.loop_program import LoopProgram
 from symdiff.pipeline import loops as loop_pipeline
 from symdiff.runtime.loops.kernel import LoopKernel
 from tests.array_corpus import PROGRAMS, WITH_GRADIENT, Case, passed
+from tests.loops.programs import as_floats
 from tests.traced_corpus import gradient, traced, value
 
 
@@ -28,7 +29,7 @@ def check(program: LoopProgram, case: Case, choices: tuple[int, ...] = (0, 1, 2,
 
 
 def close(got: Any, want: Any, sizes: Any) -> None:
-    want = np.array([float(v) for v in np.asarray(want).ravel()]).reshape(np.shape(want))
+    want = as_floats(want)
     assert np.shape(got) == want.shape, sizes
     np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-11, err_msg=str(sizes))
 

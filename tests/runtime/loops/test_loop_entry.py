@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import sys
-import threading
 import tracemalloc
 import warnings
 from typing import Any
@@ -16,7 +15,9 @@ from symdiff import SymdiffError, show_progress, symgrad
 from symdiff.pipeline.validation.seen import MORE
 from symdiff.runtime import builtin
 from tests import array_corpus
-from tests.kernels import compiled_entries
+from tests.kernels import at_once, compiled_entries
+from tests.law.alike import alike
+from tests.law.made import formula
 
 pytestmark = pytest.mark.skipif(not builtin.arrays_are_known(), reason="another Python")
 
@@ -29,12 +30,8 @@ def entries(f: Any) -> list[Any]:
     return [e for k, e in found if k.startswith("program") and e.__name__ == "kernel"]
 
 
-def chain(x: Vector) -> float:
-    return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
-
-
-def fit(w: Vector, X: Vector, y: Vector, scale: float) -> float:
-    return scale * np.sum((X @ w - y) ** 2)
+chain = formula("chain", "x", "np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)")
+fit = formula("fit", "w, X, y, scale", "scale * np.sum((X @ w - y) ** 2)")
 
 
 def several(x: Vector) -> tuple[Any, ...]:
@@ -46,12 +43,8 @@ def several(x: Vector) -> tuple[Any, ...]:
     return total, count, count > 1, x * total
 
 
-def both(a: Vector, b: Vector) -> float:
-    return np.sum(a * b)
-
-
-def gathered(x: Vector, at: Vector) -> float:
-    return np.sum(x[at] ** 2)
+both = formula("both", "a, b", "np.sum(a * b)")
+gathered = formula("gathered", "x, at", "np.sum(x[at] ** 2)")
 
 
 X = np.random.default_rng(3).normal(size=(6, 3))
@@ -64,15 +57,6 @@ CALLS: list[tuple[Any, dict[str, Any], tuple[Any, ...]]] = [
     (gathered, {}, (np.linspace(0, 1, 5), np.array([3, 0, 3]))),
     (both, {}, (np.arange(4.0), np.ones(4))),
 ]
-
-
-def leaves(value: Any) -> list[Any]:
-    """The numbers and arrays of a nested result, in order."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (tuple, list)):
-        return [x for part in value for x in leaves(part)]
-    return [value]
 
 
 def same(a: Any, b: Any) -> bool:
@@ -119,10 +103,7 @@ def test_the_corpus(case: array_corpus.Case) -> None:
     chosen = list(case.sizes((3, 6)))
     for sizes in (chosen[0], chosen[-1], chosen[0]):
         args = case.arguments(sizes)
-        got, true = leaves(f(*args)), leaves(case.fun(*args))
-        assert len(got) == len(true)
-        for a, b in zip(got, true, strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
+        alike(f(*args), case.fun(*args), 1e-9, 1e-9, types="any")
 
 
 def test_what_is_refused() -> None:
@@ -231,19 +212,9 @@ def test_nothing_leaks() -> None:
 def test_threads() -> None:
     g = symgrad(fit).value_and_grad
     args = np.arange(3.0), X, np.ones(6), 0.5
-    expected, wrong = g(*args), []
-
-    def run() -> None:
-        for _ in range(2000):
-            if not same(g(*args), expected):
-                wrong.append(1)
-
-    threads = [threading.Thread(target=run) for _ in range(4)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    assert wrong == []
+    expected = g(*args)
+    found = at_once(4, lambda: all(same(g(*args), expected) for _ in range(2000)))
+    assert found == [True] * 4
 
 
 def test_flagged_elements_are_computed_again_and_finished() -> None:
@@ -264,16 +235,9 @@ def test_flagged_elements_are_computed_again_and_finished() -> None:
             assert f(x) == expected
 
 
-def spread(x: Vector, s: float) -> tuple[Vector, float]:
-    return s * x**3, np.sum(x) * s
-
-
-def line(x: float, y: float) -> float:
-    return x * x * y
-
-
-def pair(x: float) -> tuple[float, float]:
-    return x**2, x**3
+spread = formula("spread", "x, s", "s * x**3, np.sum(x) * s")
+line = formula("line", "x, y", "x * x * y")
+pair = formula("pair", "x", "x**2, x**3")
 
 
 A = np.linspace(0.5, 1, 4)

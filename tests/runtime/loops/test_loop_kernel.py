@@ -9,7 +9,7 @@ import pytest
 
 from symdiff.errors import Location
 from symdiff.ir import ONE, ZERO, and_, gt, le, lt, sqrt, sub, var, where
-from symdiff.ir.loop_program import Check, Type, array, index
+from symdiff.ir.loop_program import Check, Type, array, index, load
 from symdiff.runtime import threads
 from symdiff.runtime.loops.kernel import LoopKernel
 from symdiff.runtime.scalar.elementwise import ArgumentError, ShapeError
@@ -54,20 +54,15 @@ def test_strides() -> None:
     for x, y in cases:
         (z,) = kernel([x, y, 2])
         np.testing.assert_allclose(z, 2 * np.asarray(x, float) + np.asarray(y, float))
-    matrix = function(
-        {"a": MATRIX}, [build("b", "ij", 2 * at("a", i, j), MATRIX)], array("b")
-    )  # fmt: skip
+    matrix = function({"a": MATRIX}, [build("b", "ij", 2 * at("a", i, j), MATRIX)], array("b"))
     for a in (base, base.T, base[::2, ::-1], np.asfortranarray(base), base[:, :0]):
         np.testing.assert_array_equal(LoopKernel(matrix)([a])[0], 2 * a)
 
 
 def test_one_wide_and_one_narrow_array() -> None:
-    (z,) = LoopKernel(scaled())([np.ones(3, "f4"), np.ones(3), 1.0])
-    assert z.dtype == np.float64
-    (z,) = LoopKernel(scaled(), dtype="float32")([np.ones(3), np.ones(3), 1.0])
-    assert z.dtype == np.float32
-    (z,) = LoopKernel(scaled())([np.ones(3, "f2"), np.ones(3, "f2"), 1.0])
-    assert z.dtype == np.float16
+    for forced, x, y, dtype in ((None, "f4", "f8", "f8"), ("float32", "f8", "f8", "f4"), (None, "f2", "f2", "f2")):  # fmt: skip
+        (z,) = LoopKernel(scaled(), dtype=forced)([np.ones(3, x), np.ones(3, y), 1.0])
+        assert z.dtype == dtype
 
 
 def test_out() -> None:
@@ -87,22 +82,21 @@ def test_out() -> None:
 def test_errors_name_the_parameter() -> None:
     kernel = LoopKernel(scaled())
     x = np.ones(3)
-    with pytest.raises(ShapeError, match="axis 0 of y has the size 4, axis 0 of x has the size 3"):
-        kernel([x, np.ones(4), 1.0])
-    with pytest.raises(ShapeError, match=r"argument y has the shape \(1, 3\); it must have 1 axis"):
-        kernel([x, x[None], 1.0])
-    with pytest.raises(ShapeError, match=r"argument c has the shape \(3,\); it must be a number"):
-        kernel([x, x, x])
-    with pytest.raises(ArgumentError, match="argument x is of dtype complex128"):
-        kernel([x + 1j, x, 1.0])
-    with pytest.raises(ArgumentError, match="f takes 3 arguments, 2 were given"):
-        kernel([x, x])
+    for args, error, text in (
+        ([x, np.ones(4), 1.0], ShapeError, "axis 0 of y has the size 4, axis 0 of x has the size 3"),
+        ([x, x[None], 1.0], ShapeError, r"argument y has the shape \(1, 3\); it must have 1 axis"),
+        ([x, x, x], ShapeError, r"argument c has the shape \(3,\); it must be a number"),
+        ([x + 1j, x, 1.0], ArgumentError, "argument x is of dtype complex128"),
+        ([x, x], ArgumentError, "f takes 3 arguments, 2 were given"),
+    ):  # fmt: skip
+        with pytest.raises(error, match=text):
+            kernel(args)
 
 
 def test_integer_parameters() -> None:
     picked = function(
         {"x": VECTOR, "k": Type((index("m"),), "i"), "n0": INTEGER},
-        [build("y", "i", at("x", load_of("k")) + index("n0"), Type((index("m"),)))],
+        [build("y", "i", at("x", load(array("k", "i"), i)) + index("n0"), Type((index("m"),)))],
         array("y"),
     )
     kernel = LoopKernel(picked)
@@ -112,12 +106,6 @@ def test_integer_parameters() -> None:
         kernel([x, k.astype(float), 7])
     with pytest.raises(ArgumentError, match=r"argument n0 is not an integer: 7\.5"):
         kernel([x, k, 7.5])
-
-
-def load_of(name: str):
-    from symdiff.ir.loop_program import load
-
-    return load(array(name, "i"), i)
 
 
 def test_checks_raise_and_free() -> None:

@@ -15,26 +15,19 @@ from hypothesis import strategies as st
 
 from symdiff import symgrad
 from symdiff.frontend import capture
-from symdiff.interpret.loops import Precise, run
-from symdiff.ir.loop_program import LoopProgram
 from symdiff.lowering.target import UNDERFLOWS
 from symdiff.pipeline import loops as loop_pipeline
 from symdiff.pipeline.lowered.loops import LoweredProgram
+from tests.runtime.loops.test_guarded_values import precise
 
 LIMIT = 16
 UNIT = 2.0**-1022
 
 
-def precise(fun: Callable[..., Any], x: Any) -> Any:
-    raw = capture(fun, {}, {"x": (1, "f")})
-    assert isinstance(raw, LoopProgram)
-    return np.ravel(run(raw, [x], Precise(4000))[0])
-
-
 def check(fun: Callable[..., Any], x: Any) -> None:
     """With "strict" every value is right to 16 units or to 2**-1058, or below the normal numbers; with the
     default to 2**-40 of the largest."""
-    got, truth = np.ravel(symgrad(fun, accuracy="strict")(x)), precise(fun, x)
+    got, truth = np.ravel(symgrad(fun, accuracy="strict")(x)), np.ravel(precise(fun, x, 4000))
     if np.isfinite(numbers := np.array([float(t) for t in truth])).all():
         off = np.abs(np.ravel(symgrad(fun)(x)) - numbers)
         assert off.max() <= 2.0**-40 * np.abs(numbers).max() + 2 * UNIT, (fun, x)
@@ -50,14 +43,6 @@ def check(fun: Callable[..., Any], x: Any) -> None:
         assert bool(abs(arb(float(value)) - true) <= room), (fun, x, value, true)
 
 
-def chains(x):
-    return x[:-3] * x[1:-2] * x[2:-1] * x[3:]
-
-
-def quotients(x):
-    return x[:-2] * x[1:-1] / (1 + x[2:] * x[2:]) * x[2:]
-
-
 def outer_factors(x):
     y = np.zeros((len(x) - 2, len(x)))
     for i in range(len(x) - 2):
@@ -66,23 +51,15 @@ def outer_factors(x):
     return y
 
 
-def squares(x):
-    return (x[:-1] ** 2 + x[1:] ** 2) * x[1:]
-
-
-def cross(x):
-    return (x[:-3] * x[3:] - x[1:-2] * x[2:-1]) * x[3:]
-
-
-def bounded(x):
-    return np.tanh(x[:-2] * x[1:-1] + x[2:]) * x[1:-1] * x[2:]
-
-
-def branched(x):
-    return np.where(x[:-1] * x[1:] > x[:-1] * x[:-1], x[:-1] * x[1:] * x[1:], x[1:])
-
-
-FUNCTIONS = [chains, quotients, outer_factors, squares, cross, bounded, branched]
+FUNCTIONS = {
+    "chains": lambda x: x[:-3] * x[1:-2] * x[2:-1] * x[3:],
+    "quotients": lambda x: x[:-2] * x[1:-1] / (1 + x[2:] * x[2:]) * x[2:],
+    "outer_factors": outer_factors,
+    "squares": lambda x: (x[:-1] ** 2 + x[1:] ** 2) * x[1:],
+    "cross": lambda x: (x[:-3] * x[3:] - x[1:-2] * x[2:-1]) * x[3:],
+    "bounded": lambda x: np.tanh(x[:-2] * x[1:-1] + x[2:]) * x[1:-1] * x[2:],
+    "branched": lambda x: np.where(x[:-1] * x[1:] > x[:-1] * x[:-1], x[:-1] * x[1:] * x[1:], x[1:]),
+}
 
 WHOLE = st.integers(-1074, 1000)
 NEAR = st.integers(-20, 20)
@@ -97,7 +74,7 @@ NUMBERS = st.one_of(
 
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-@pytest.mark.parametrize("fun", FUNCTIONS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("fun", FUNCTIONS.values(), ids=FUNCTIONS)
 @given(st.lists(NUMBERS, min_size=12, max_size=12))
 @example([1e-200, 1e-120, 1e300] * 4)
 @example([1e200, 1e-300, 1e-20] * 4)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import resource
 import signal
-import threading
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -23,6 +22,8 @@ from symdiff.ir.plain import in_single, plain
 from symdiff.runtime.scalar import ball_elements
 from symdiff.runtime.scalar.ball_elements import BallElements, compiled_elements
 from symdiff.runtime.scalar.fallback import Tiered
+from tests.kernels import at_once
+from tests.law.made import formula
 
 X, Y = var("x"), var("y")
 EXTREME = (
@@ -141,10 +142,8 @@ def test_float32_results_are_rounded_once() -> None:
     points = np.stack([wide(rng, 200, -44, 38), wide(rng, 200, -44, 38)], axis=-1)
     points = points.astype(np.float32).astype(float)
     assert compare([X * Y, X / Y, f.EXP(X) + Y], points, "float32") > 0.9
-    assert (
-        compare([X / 2 + const(2.0**-60) * Y], [(2.0**-149, 1.0), (2.0**-148, 0.0)], "float32")
-        > 0.9
-    )
+    halves = [(2.0**-149, 1.0), (2.0**-148, 0.0)]
+    assert compare([X / 2 + const(2.0**-60) * Y], halves, "float32") > 0.9
 
 
 def test_decisions_are_those_of_plain_python() -> None:
@@ -174,12 +173,10 @@ def test_truth_values() -> None:
 
 
 # ------------------------------------------------------------------ calls of functions
-def shares(a, b):
-    return np.exp(a) / (np.exp(a) + np.exp(b))
-
-
-def guarded(a, b):
-    return np.where(a == b, np.exp(a), (np.exp(a) - np.exp(b)) / (a - b)) + abs(a)
+shares = formula("shares", "a, b", "np.exp(a) / (np.exp(a) + np.exp(b))")
+guarded = formula(
+    "guarded", "a, b", "np.where(a == b, np.exp(a), (np.exp(a) - np.exp(b)) / (a - b)) + abs(a)"
+)
 
 
 @pytest.mark.slow
@@ -219,8 +216,7 @@ def test_elements_are_those_of_calls_alone() -> None:
         assert (found[0][k], found[1][k]) == (found[0][k + 60], found[1][k + 60])
 
 
-def gap(x):
-    return np.log1p(np.exp(x)) - x - np.exp(-x) + np.sqrt(x)
+gap = formula("gap", "x", "np.log1p(np.exp(x)) - x - np.exp(-x) + np.sqrt(x)")
 
 
 def test_what_is_outside_of_the_domain_is_not_interpreted(monkeypatch) -> None:
@@ -258,8 +254,7 @@ def test_a_few_hard_elements_need_no_python(level: str, monkeypatch) -> None:
         np.testing.assert_array_equal(found, before)
 
 
-def highest(x, y, z):
-    return max(x, y, z) + (math.exp(x) - math.exp(y))
+highest = formula("highest", "x, y, z", "max(x, y, z) + (math.exp(x) - math.exp(y))")
 
 
 def test_lost_digits_need_python_only_where_the_definition_decides(monkeypatch) -> None:
@@ -306,12 +301,7 @@ def test_threads_do_not_share_registers() -> None:
     rng = np.random.default_rng(8)
     _, made = tables([f.EXP(X) / (f.EXP(X) + f.EXP(Y)) - 1, f.SIN(X * Y)])
     points = np.stack([wide(rng, 300, -8, 2), wide(rng, 300, -8, 2)], axis=-1)
-    want, found = made(points), []
-    threads = [threading.Thread(target=lambda: found.append(made(points))) for _ in range(6)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+    want, found = made(points), at_once(6, lambda: made(points))
     assert len(found) == 6
     for values, proven in found:
         assert values.tobytes() == want[0].tobytes() and (proven == want[1]).all()
