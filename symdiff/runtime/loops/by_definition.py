@@ -230,19 +230,28 @@ class Points:
         condition = ir.substitute(ir.substitute((found,), met), _elements(program, own))
         return replace(program, block=(), outputs=condition, tree=[0])
 
-    def __call__(self, values: Sequence[Any], plain: Sequence[Any]) -> tuple[list[Any], bool]:
+    def __call__(
+        self,
+        values: Sequence[Any],
+        plain: Sequence[Any],
+        compute: Callable[[Any], Sequence[Any]] | None = None,
+    ) -> tuple[list[Any], bool]:
         """The results: where a condition holds, all derivatives; else those that are nan, and others as
         far as a part of the budget goes; and whether all are found.
 
         Parameters
         ----------
         values : the arguments, prepared; plain : what the kernel computed.
+        compute : what it computes where conditions hold, by `written` if there is such a kernel.
         """
         held = self.held(values)
         every = bool(held)
-        if every and self.written is not None:
+        if every:
             with unproven():
-                plain = self.written(values)
+                if compute is not None:
+                    plain = compute(self.written)
+                elif self.written is not None:
+                    plain = self.written(values)
         if not every and any(np.isnan(v).any() for v in self._reals(values)):
             return list(plain), False
         question = bits([*values, *plain, every])

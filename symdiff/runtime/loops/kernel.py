@@ -410,7 +410,8 @@ class LoopKernel:
         """Results with more digits, and those that are not known; `undefined`: with nan where formulas are."""
         if self._is_apart(values, plain):
             assert self.points is not None
-            return placed(self.points(values, plain)[0], out)
+            measured = partial(self._written, dtype, values, result)
+            return placed(self.points(values, plain, measured)[0], out)
         if self.points is None:
             return self._recomputed()(dtype, values, plain, out, result)
         with unproven() as left:
@@ -432,6 +433,27 @@ class LoopKernel:
                 MEASURE,
             )
         return placed(found, out)
+
+    def _written(
+        self, dtype: str, values: Sequence[Any], result: Any, kernel: LoopKernel | None
+    ) -> list[Any]:
+        """The outputs as formulas, of a kernel that regards no points if there is one; in balls if they lost
+        digits."""
+        code = (kernel or self).code(dtype)
+
+        def run(values: Sequence[Any], watches: int | None = None) -> list[Any]:
+            try:
+                return code.run(values, None, result, serial=True, watches=watches)
+            except InaccurateError as error:
+                return list(error.results)
+
+        before = signals.watched()
+        plain = run(values)
+        measured = partial(run, watches=MORE * (signals.watched() - before + 1))
+        lost = self.tiers is not None and probe.has_lost(
+            measured, values, plain, self._steps, turns=self.turns
+        )
+        return self._recomputed()(dtype, values, plain, None, result) if lost else plain
 
     def _without_limits(
         self, values: Sequence[Any], plain: Sequence[Any], found: Sequence[Any]
