@@ -55,10 +55,13 @@ def expression(f: Any) -> Any:
 
 def _formulas(f: Any) -> tuple[Any, ...]:
     """The outputs of a function of numbers for people, with limits in place of its guards."""
-    from symdiff.pipeline.readable_formulas import drops_guards, readable_forms
+    from symdiff.pipeline.readable_formulas import drops_guards, readable_forms, without_bands
 
-    program, raw = f.program, f._source.scalar(f._default_static())
-    return readable_forms(program.outputs, drops_guards(raw, f._source.notes[id(raw)]))
+    raw = f._source.scalar(f._default_static())
+    if f._source.path and (points := without_bands(raw)) is not raw:
+        program, notes = f._source.derived(points)
+        return readable_forms(program.outputs, drops_guards(raw, notes))
+    return readable_forms(f.program.outputs, drops_guards(raw, f._source.notes[id(raw)]))
 
 
 def of_leaves(f: Any) -> tuple[Any, Any] | None:

@@ -440,15 +440,22 @@ class Source:
         """A captured program after the steps of the path."""
         if not self.path:
             return program
-        captured, pipeline, notes = program, pipeline_of(program), None
+        found, notes = self.derived(program)
+        if isinstance(program, Program):
+            self.notes[id(program)] = notes
+        refuse_unknown(found, program)
+        return found
+
+    def derived(self, program: Any) -> tuple[Any, Any]:
+        """Any program after the steps of the path, and what the passes did to it."""
+        pipeline, notes = pipeline_of(program), None
         if isinstance(program, Program):
             from symdiff.pipeline.scalar import Notes
 
-            notes = self.notes[id(program)] = Notes()
+            notes = Notes()
         for kind, by in self.path:
             program = pipeline.derive(program, kind, by, notes, self.checkpoint)
-        refuse_unknown(program, captured)
-        return program
+        return program, notes
 
     def final(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Any:
         """The program that is emitted: the value is masked outside its domain."""

@@ -22,13 +22,14 @@ from symdiff.ir.program import Program
 from symdiff.passes.complete.complete import readable_forms as closed_for_people
 from symdiff.passes.complete.removable import limits_at
 from symdiff.passes.differentiate import pushforward
+from symdiff.passes.guards.band_middles import bands_as_points
 from symdiff.passes.guards.enclosing import Contexts
 from symdiff.passes.simplify.check import is_defined
 from symdiff.passes.simplify.decimals import as_written, decimals_of
 from symdiff.passes.simplify.on_domain import logarithms_apart
 from symdiff.passes.simplify.simplify import MAX_OPERATIONS, short_forms, simplify
 from symdiff.passes.simplify.window_by_window import Short
-from symdiff.pipeline.scalar import Notes, derivative, value
+from symdiff.pipeline.scalar import Notes, derivative, unguarded, value
 
 MOST_POINTS = 4
 """Guarded points, or surfaces, that are written in one formula."""
@@ -58,6 +59,7 @@ def short_derivative(
     Not conditional: only forms that hold wherever the function is defined. Literals are numbers
     that were written as decimals."""
     notes = Notes()
+    program = without_bands(program)
     made = derivative(program, names, notes)
 
     def chain(outputs: Sequence[Expr]) -> Sequence[Expr]:
@@ -102,6 +104,16 @@ def _short(
         s if e is s.formula else replace(s, formula=e, start=None)
         for s, e in zip(shorts, guarded, strict=True)
     ]
+
+
+def without_bands(program: Program) -> Program:
+    """The program with thin bands as their middles, if then these guards are dropped; it has the same derivatives."""
+    outputs, points = bands_as_points(program.outputs)
+    if not points:
+        return program
+    made = replace(program, outputs=outputs)
+    left = ir.topological(unguarded(made, Notes()))
+    return program if any(e.op is ir.WHERE and e.args[0] in points for e in left) else made
 
 
 def drops_guards(program: Program, notes: Notes) -> bool:
@@ -150,4 +162,5 @@ __all__ = [
     "short_derivative",
     "short_value",
     "shown",
+    "without_bands",
 ]

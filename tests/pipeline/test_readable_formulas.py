@@ -15,6 +15,7 @@ from symdiff import ir, symgrad
 from symdiff.codegen.sympy.text import formula_lines
 from symdiff.frontend.formula.parse import parse
 from symdiff.interpret.flat import Tape
+from symdiff.ir.formula_text import Formulas
 from symdiff.pipeline import readable_formulas as formulas
 
 
@@ -109,3 +110,22 @@ def test_the_command_line_prints_it(tmp_path):
     command = [sys.executable, "-m", "symdiff", "diff", f"{path}:f", "--wrt", "r"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("where(r == 1, n*(n - 1)/2, ")
+
+
+def test_bands_are_written_as_their_middles_where_the_value_agrees():
+    """Otherwise they are branches of their own."""
+
+    def sinc(x, a):
+        return a if abs(x) < 1e-8 else math.sin(a * x) / x
+
+    def bowl(x, d):
+        return 0.5 * x * x if abs(x) < 1e-4 else d * abs(x)
+
+    printed = [
+        Formulas().text(formulas.short_derivative(symgrad(f).raw_program, ["x"])[0].formula)
+        for f in (sinc, bowl)
+    ]
+    assert printed == [
+        "where(x == 0, 0, (a*cos(a*x) - sin(a*x)/x)/x)",
+        "where(abs(x) < 0.0001, x, d*sign(x))",
+    ]
