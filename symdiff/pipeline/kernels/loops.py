@@ -81,7 +81,7 @@ class ArrayKernels:
         self._raws: dict[int, LoopProgram] = {}  # they live as long as their identities count
         self._kernels: dict[int, tuple[LoopProgram, LoopKernel]] = {}
         self._sparse: dict[int, tuple[LoopKernel, tuple[Entries, ...], Tree]] = {}
-        self._by_row: dict[Any, tuple[LoopKernel | None, MeasuredRows | Transposed | None]] = {}
+        self._by_row: dict[Any, tuple[LoopKernel | None, Any, rows.SpecialRows | None]] = {}
         self._of_a_row: dict[int, LoopProgram] = {}
 
     def __call__(
@@ -381,20 +381,43 @@ class ArrayKernels:
         key = id(raw), tuple(mapped), sizes
         with self._once(raw):
             if key not in self._by_row:
-                kernels = {k[:2]: before for k, (before, _) in self._by_row.items()}
+                kernels = {k[:2]: before for k, before in self._by_row.items()}
                 if key[:2] in kernels:
-                    made = kernels[key[:2]]
+                    made, _, special = kernels[key[:2]]
                 else:
                     program = self._source.rows(static, shapes, mapped)
                     made = None if program is None else self._kernel(program, False, by_rows=True)
+                    special = None if made is None else self._special(raw, mapped, static, shapes)
                 if len(self._by_row) >= KEPT:
                     self._by_row.clear()
-                self._by_row[key] = made, self._first(raw, made, static, shapes, sizes)
-            kernel, first = self._by_row[key]
+                self._by_row[key] = made, self._first(raw, made, static, shapes, sizes), special
+            kernel, first, special = self._by_row[key]
         if kernel is not None:
-            return kernel.program.tree, rows.of_kernel(kernel, values, mapped, first)
+            return kernel.program.tree, rows.of_kernel(kernel, values, mapped, first, special)
         single, one = self.compiled(raw, static, shapes)
         return single.tree, rows.one_by_one(one, values, mapped)
+
+    def _special(
+        self, raw: LoopProgram, mapped: Sequence[bool], static: Mapping[str, Any], shapes: Shapes
+    ) -> rows.SpecialRows | None:
+        """What computes rows at points that the derivative treats apart; None if there are none."""
+        from symdiff.loops.rows import rows as over_rows
+        from symdiff.pipeline import loops as loop_pipeline
+        from symdiff.runtime.loops.kernel import LoopKernel
+
+        if not self._source.path or self._options.accuracy == "fast":
+            return None
+        one = self.compiled(raw, static, shapes)[1]
+        asked = None if one.points is None else one.points.met
+        if one.points is None or not isinstance(asked, LoopKernel) or not one.points.places:
+            return None
+        program = over_rows(asked.program, [*mapped, False])
+        if program is None:
+            return None
+        kernel = LoopKernel(
+            loop_pipeline.final(program), self._options.dtype, False, self._options.cache, "fast"
+        )
+        return rows.SpecialRows(kernel, len(one.points.places), one)
 
     def _first(
         self,

@@ -291,10 +291,11 @@ class LoopKernel:
         return watches, partial(run, out=None, result=result, serial=True, watches=watches)
 
     def with_more_digits(self, args: Sequence[Any]) -> list[Any]:
-        """The outputs in balls, as far as these determine them."""
+        """The outputs in balls, as far as these determine them, and are finite."""
         dtype, values, result = self._given(args)
         plain = self._run(dtype, values, None, result)
-        return self._more_accurately(dtype, values, plain, None, result)
+        found = self._more_accurately(dtype, values, plain, None, result)
+        return [np.where(np.isfinite(v), v, p) for v, p in zip(found, plain, strict=True)]
 
     def _is_special(self, dtype: str, values: Sequence[Any], result: Any) -> bool:
         """Whether the kernel was found wrong at such points; it is tried there when sizes are new."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.errors import SymdiffError
+from symdiff.ir.loop_program import LARGEST
 from symdiff.ir.program import folded
 from symdiff.runtime import threads
 from symdiff.runtime.scalar.elementwise import Array
@@ -39,8 +40,36 @@ def nested(tree: Any, found: Sequence[Any]) -> Any:
     return folded(tree, found.__getitem__, stacked)
 
 
+class SpecialRows:
+    """Rows at points that a program treats apart, each by the kernel of one row.
+
+    Parameters
+    ----------
+    asked : computes for rows whether conditions of such points hold.
+    count : of these conditions; `asked` may have more results.
+    one : the kernel of one row.
+    """
+
+    def __init__(
+        self, asked: Callable[..., Any], count: int, one: Callable[..., Sequence[Any]]
+    ) -> None:
+        self.asked, self.count, self.one = asked, count, one
+
+    def put(self, args: Sequence[Any], mapped: Sequence[bool], found: Sequence[Array]) -> None:
+        """Put their results into what was found for all rows."""
+        met = np.any(self.asked([*args, LARGEST])[: self.count], axis=0)
+        for k in np.flatnonzero(met):
+            row = [v[k] if m else v for v, m in zip(args, mapped, strict=True)]
+            for place, v in zip(found, self.one(row), strict=True):
+                place[k] = v
+
+
 def of_kernel(
-    kernel: Callable[..., Any], values: Sequence[Any], mapped: Sequence[bool], first: Any = None
+    kernel: Callable[..., Any],
+    values: Sequence[Any],
+    mapped: Sequence[bool],
+    first: Any = None,
+    special: SpecialRows | None = None,
 ) -> Compute:
     """Rows of some arguments by a kernel that takes all rows at once; what is called `first`, if anything
     (`runtime.loops.transposed`, `runtime.loops.measured_rows`)."""
@@ -48,6 +77,8 @@ def of_kernel(
     def compute(start: int, stop: int, out: Sequence[Array] | None) -> Sequence[Any]:
         part = [v[start:stop] if m else v for v, m in zip(values, mapped, strict=True)]
         found: Sequence[Any] = kernel(part, out) if first is None else first.rows(part, mapped, out)
+        if special is not None:
+            special.put(part, mapped, found)
         return found
 
     return compute
