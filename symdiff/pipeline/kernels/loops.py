@@ -433,7 +433,8 @@ class ArrayKernels:
         from symdiff.loops.fixed_rows import columns
         from symdiff.pipeline import loops as loop_pipeline
         from symdiff.runtime.loops.kernel import LoopKernel
-        from symdiff.runtime.loops.measured_rows import MeasuredRows, RowsOfKernel
+        from symdiff.runtime.loops.measured_rows import MeasuredRows, RowsOfKernel, without_tests
+        from symdiff.runtime.loops.probe import Schedule
         from symdiff.runtime.loops.transposed import Transposed
         from symdiff.runtime.protocols import Plain
         from symdiff.runtime.scalar.kernel import Kernel
@@ -441,16 +442,20 @@ class ArrayKernels:
         if type(kernel) is not LoopKernel or kernel.dtype == "float32":
             return None
         measured = kernel.tiers is not None
+        varies = [True] * len(kernel.program.outputs)
         if kernel.tiers is not None and not kernel.tiers.rows_lose:
-            return None
+            if not kernel.adds_up:
+                return None
+            schedule = Schedule([p.type.kind == "f" for p in kernel.program.params])
+            return MeasuredRows(RowsOfKernel(kernel), varies, kernel, schedule)
         found = None
         if sum(map(math.prod, sizes)) <= MOST:
             if id(raw) not in self._of_a_row:
                 self._of_a_row[id(raw)] = loop_pipeline.final(self._source.shown(static, shapes))
             found = columns(self._of_a_row[id(raw)], sizes, MOST)
         if found is None:
-            varies = [True] * len(kernel.program.outputs)
-            return MeasuredRows(RowsOfKernel(kernel), varies, kernel) if measured else None
+            plain_rows = RowsOfKernel(without_tests(kernel))
+            return MeasuredRows(plain_rows, varies, kernel) if measured else None
         plain = Plain(found.program.name, found.params, found.outputs)
         made = Kernel(plain, accuracy="fast", parallel=False, cache=kernel.cache, directed=measured)
         rows_ = Transposed(made, found.shapes, kernel)

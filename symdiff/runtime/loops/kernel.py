@@ -123,6 +123,13 @@ class LoopKernel:
         tests of their own, as they must not depend on each other."""
         return self.tiers is not None and not self.tiers.by_rows
 
+    @cached_property
+    def adds_up(self) -> bool:
+        """Whether rows carry numbers, which have no tests: they are measured from time to time, as calls are."""
+        loops = (s for s in walk(self.program.block) if isinstance(s, Loop))
+        sums = any(c.type.kind == "f" and not c.type.shape for s in loops for c in s.carried)
+        return sums and self.accuracy == "high" and self.tiers is not None and self.tiers.by_rows
+
     def tested(self, dtype: str, tests: int) -> ProgramWithTests:
         """The program with its error tests, for a dtype and tests as of `with_error_tests`."""
         assert self.tiers is not None
@@ -139,8 +146,9 @@ class LoopKernel:
                 self.program, dtype, lanes, self.accuracy, kinds=kinds, probed=self.is_probed
             )
         s = self.tested(dtype, tests)
-        many = len(s.references)
-        return print_kernel(s.program, dtype, lanes, self.accuracy, many, s.flags, kinds=kinds)
+        return print_kernel(
+            s.program, dtype, lanes, self.accuracy, len(s.references), s.flags, kinds=kinds, probed=self.adds_up
+        )  # fmt: skip
 
     def code(self, dtype: str, tests: int = 0, tested: bool = False) -> Code:
         """The compiled kernel of one dtype; `tested`, as that of rows is, with tests as of `with_error_tests`:

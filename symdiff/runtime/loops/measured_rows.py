@@ -14,7 +14,7 @@ import numpy as np
 from symdiff.runtime import processor_modes, signals
 from symdiff.runtime.loops.arguments import FLOAT64
 from symdiff.runtime.loops.kernel import MORE, LoopKernel, Measured
-from symdiff.runtime.loops.probe import FAILURES, ROUNDED
+from symdiff.runtime.loops.probe import FAILURES, ROUNDED, Schedule
 from symdiff.runtime.scalar.elementwise import Array
 
 LIMIT = 2.0**-44
@@ -42,10 +42,21 @@ class MeasuredRows:
     plain : computes rows in doubles, also with other directions of rounding.
     varies : of each result, whether it is not the number zero in every row.
     others : the kernel of rows with tests.
+    schedule : when rows are measured; None: in every call.
     """
 
-    def __init__(self, plain: Rows, varies: Sequence[bool], others: LoopKernel) -> None:
-        self.plain, self.varies, self.others = plain, varies, others
+    def __init__(
+        self,
+        plain: Rows,
+        varies: Sequence[bool],
+        others: LoopKernel,
+        schedule: Schedule | None = None,
+    ) -> None:
+        self.plain, self.varies, self.others, self.schedule = plain, varies, others, schedule
+
+    def is_due(self, args: Sequence[Any]) -> bool:
+        """Whether a call with these arguments is to be measured."""
+        return self.schedule is None or self.schedule.due(args, ())
 
     def rows(self, args: Sequence[Any], mapped: Sequence[bool], out: Any) -> Any:
         """The outputs for rows of the mapped arguments; in `out` if it is given, an array for each."""
@@ -70,9 +81,9 @@ class MeasuredRows:
     ) -> list[Any]:
         environment.clear()
         before = signals.watched()
-        found = list(self.plain.rows(args, mapped, out))
-        watches = MORE * (signals.watched() - before + 1)
         try:
+            found = list(self.plain.rows(args, mapped, out))
+            watches = MORE * (signals.watched() - before + 1)
             with environment.direction(processor_modes.UPWARD):
                 up = self.plain.rows(args, mapped, None, watches)
             with environment.direction(processor_modes.DOWNWARD):
@@ -83,6 +94,8 @@ class MeasuredRows:
         inexact = environment.is_inexact()
         for plain, more, less, varies in zip(found, up, down, self.varies, strict=True):
             bad |= _lost(plain, more, less, varies and inexact)
+        if self.schedule is not None and bad.any():
+            self.schedule.lost()
         finite = np.ones(len(bad), bool)
         for v in (v for v, m in zip(args, mapped, strict=True) if m):
             finite &= _each(np.isfinite(v), np.all)
@@ -115,15 +128,10 @@ def _each(values: Array, of: Any) -> Any:
 
 
 class RowsOfKernel:
-    """Rows by a kernel of programs with loops, which may be run with other directions of rounding.
-
-    Parameters
-    ----------
-    kernel : the kernel of rows with tests.
-    """
+    """Rows by a kernel of programs with loops, which may be run with other directions of rounding."""
 
     def __init__(self, kernel: LoopKernel) -> None:
-        self.kernel = Measured(kernel.program, parallel=False, cache=kernel.cache, accuracy="fast")
+        self.kernel = kernel
 
     def rows(
         self, args: Sequence[Any], mapped: Sequence[bool], out: Any, watches: int | None = None
@@ -133,4 +141,9 @@ class RowsOfKernel:
         return self.kernel.code(dtype).run(values, out, result, serial=True, watches=watches)
 
 
-__all__ = ["MeasuredRows", "RowsOfKernel"]
+def without_tests(kernel: LoopKernel) -> LoopKernel:
+    """The kernel of the same rows without tests, which also runs with other directions of rounding."""
+    return Measured(kernel.program, parallel=False, cache=kernel.cache, accuracy="fast")
+
+
+__all__ = ["MeasuredRows", "RowsOfKernel", "without_tests"]

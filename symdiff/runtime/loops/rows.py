@@ -12,6 +12,7 @@ from symdiff.errors import SymdiffError
 from symdiff.ir.loop_program import LARGEST
 from symdiff.ir.program import folded
 from symdiff.runtime import threads
+from symdiff.runtime.loops.measured_rows import MeasuredRows
 from symdiff.runtime.scalar.elementwise import Array
 
 Compute = Callable[[int, int, Sequence[Array] | None], Sequence[Any]]
@@ -73,6 +74,9 @@ def of_kernel(
 ) -> Compute:
     """Rows of some arguments by a kernel that takes all rows at once; what is called `first`, if anything
     (`runtime.loops.transposed`, `runtime.loops.measured_rows`)."""
+
+    if isinstance(first, MeasuredRows) and not first.is_due(values):
+        first = None
 
     def compute(start: int, stop: int, out: Sequence[Array] | None) -> Sequence[Any]:
         part = [v[start:stop] if m else v for v, m in zip(values, mapped, strict=True)]
