@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from symdiff.runtime import processor_modes, signals
+from symdiff.runtime.loops import probe
 from symdiff.runtime.loops.arguments import FLOAT64
 from symdiff.runtime.loops.kernel import MORE, LoopKernel, Measured
 from symdiff.runtime.loops.probe import FAILURES, ROUNDED, Schedule
@@ -53,6 +54,7 @@ class MeasuredRows:
         schedule: Schedule | None = None,
     ) -> None:
         self.plain, self.varies, self.others, self.schedule = plain, varies, others, schedule
+        self.limit = LIMIT if schedule is None else probe.LIMIT
 
     def is_due(self, args: Sequence[Any]) -> bool:
         """Whether a call with these arguments is to be measured."""
@@ -93,8 +95,11 @@ class MeasuredRows:
         bad = np.zeros(len(found[0]), bool)
         inexact = environment.is_inexact()
         for plain, more, less, varies in zip(found, up, down, self.varies, strict=True):
-            bad |= _lost(plain, more, less, varies and inexact)
-        if self.schedule is not None and bad.any():
+            bad |= _lost(plain, more, less, self.limit, varies and inexact)
+        numbers = np.ones(len(bad), bool)
+        for v in (*found, *up, *down):
+            numbers &= _each(np.isfinite(v), np.all)
+        if self.schedule is not None and (bad & numbers).any():
             self.schedule.lost()
         finite = np.ones(len(bad), bool)
         for v in (v for v, m in zip(args, mapped, strict=True) if m):
@@ -107,14 +112,14 @@ class MeasuredRows:
         return found
 
 
-def _lost(plain: Any, up: Any, down: Any, zeros: bool) -> Any:
-    """Which rows of a result differ by more than `LIMIT` of their largest element; `zeros`: also those that are 0."""
+def _lost(plain: Any, up: Any, down: Any, limit: float, zeros: bool) -> Any:
+    """Which rows of a result differ by more than a part of their largest element; `zeros`: also those that are 0."""
     if plain.dtype.kind != "f":
         return _each(plain != up, np.any) | _each(plain != down, np.any)
     with np.errstate(all="ignore"):
         largest = _each(np.abs(plain), np.max)
         apart = np.maximum(_each(np.abs(plain - up), np.max), _each(np.abs(plain - down), np.max))
-        bad = ~(apart <= LIMIT * largest + SMALLEST)
+        bad = ~(apart <= limit * largest + SMALLEST)
     return bad | (largest == 0) if zeros else bad
 
 
