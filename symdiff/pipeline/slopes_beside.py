@@ -10,13 +10,17 @@ knows all cases, unless
 - the slopes over both distances agree, or tend to 0, on each side, and both sides have the same value,
 - decisions at p in doubles are those of real numbers, and both distances have the same ones, and
 - the value at p is that of both sides, and so is the slope; or each branch that is taken at p is taken on both sides, or
-  on neither.
+  on neither;
+
+or the formula of the derivative has no finite value at p, which the function leaves as c*t**q with q < 1 does, on the
+branch taken at p; and the other side is outside of the domain, or has the same infinite slope.
 
 Requires: captured programs of numbers without steps or thin bands, and numbers far above the distances.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -29,6 +33,8 @@ from symdiff.interpret.terms import Term
 from symdiff.ir import ONE, WHERE, ZERO, Expr
 from symdiff.ir.plain import exactly
 from symdiff.ir.program import Program
+from symdiff.ir.undefined import undefined
+from symdiff.passes.differentiate import pushforward
 from symdiff.process.lazy_modules import Later
 from symdiff.runtime.scalar.ball_elements import BallElements, compiled_elements
 
@@ -49,6 +55,8 @@ LARGEST = 2_000
 SURE, STEADY, VANISHED = 2.0**-48, 2.0**-45, 2.0**-60
 """Relative widths of balls of slopes, differences of slopes over both distances, and sizes of those that may tend to 0."""
 NOUGHT = 2.0**-200
+SAME_GROWTH, LEAST_GROWTH, MOST_GROWTH = 2.0**-10, 2.0**-20, 1 - 2.0**-6
+"""Of c*t**q, what a doubled distance adds relative to the first one: differences over both distances, and bounds."""
 ALIKE, NEAR = 2.0**-40, 2.0**-60
 """Relative and absolute differences of values on both sides of a point."""
 
@@ -95,6 +103,11 @@ class SlopesBeside:
         self._truths = self._compiled(program.params, (*truths, *domain))
         self.beside = [self._table(k) for k in range(len(self.params))]
 
+    @functools.cached_property
+    def _growing(self) -> list[BallElements | None]:
+        """What tells infinite slopes, for each parameter."""
+        return [self._growth(k) for k in range(len(self.params))]
+
     @property
     def is_possible(self) -> bool:
         return None not in (self.here, self._truths, *self.beside)
@@ -112,6 +125,36 @@ class SlopesBeside:
         both = (*slopes, *map(ir.neg, slopes), *chords, *map(ir.neg, chords))
         truths = map(_number, (*near[n:], *far[n:]))
         return self._compiled([*self.program.params, "distance"], (*both, *near[:n], *truths))
+
+    def _growth(self, k: int) -> BallElements | None:
+        """What outputs add over both distances and at twice these, where they are undefined, and their derivatives
+        at points."""
+        x, step, n = self.params[k], ir.var("distance"), self._count
+        here, near, near2, far, far2 = (
+            ir.substitute(self._real[:n], {x: x + c * step})
+            for c in (0, 1, 2, FARTHER, 2 * FARTHER)
+        )
+        added = [b - a for a, b in zip(here, near, strict=True)]
+        growth = [(c - b) / (b - a) for a, b, c in zip(here, near, near2, strict=True)]
+        farther = [(c - b) / (b - a) for a, b, c in zip(here, far, far2, strict=True)]
+        both = (*added, *map(ir.neg, added), *growth, *map(ir.neg, growth), *farther)
+        outside = map(_number, undefined(near))
+        slopes = pushforward(self._real[:n], {x: ONE})
+        return self._compiled([*self.program.params, "distance"], (*both, *outside, *slopes))
+
+    def _leaving(self, k: int, points: Array, step: float) -> tuple[Array, Array]:
+        """On one side of each point: infinite slopes, else 0, and whether outputs are undefined there."""
+        table, n = self._growing[k], self._count
+        if table is None:
+            return np.zeros((len(points), n)), np.zeros((len(points), n), bool)
+        found = table.upper_ends(np.column_stack([points, np.full(len(points), step)]), BITS)
+        most, least, growth, less, farther, outside, slopes = (
+            found[:, j * n : (j + 1) * n] for j in range(7)
+        )
+        grows = (growth + less <= SAME_GROWTH) & (np.abs(growth - farther) <= SAME_GROWTH)
+        grows &= np.isnan(slopes) & (growth >= LEAST_GROWTH) & (growth <= MOST_GROWTH)
+        sign = np.where(least < 0, 1.0, np.where(most < 0, -1.0, 0.0)) * np.sign(step)
+        return np.where(grows & (sign != 0), sign * np.inf, 0.0), outside == 1
 
     def _side(self, k: int, points: Array, step: float) -> _Side:
         table, n, c = self.beside[k], self._count, len(self.decided)
@@ -145,7 +188,7 @@ class SlopesBeside:
                     part, there = values[:, t.output], proven
                 known &= there | (weight == 0)
                 totals[:, k] += np.where(weight == 0, 0.0, weight * part)
-        return totals, known & np.isfinite(totals).all(axis=1)
+        return totals, known & ~np.isnan(totals).any(axis=1)
 
     def _slopes(
         self, k: int, points: Array, here: Array, proven: Array, decided: Array
@@ -161,7 +204,22 @@ class SlopesBeside:
             joined = proven[:, None] & _alike(here, right.values) & _alike(here, left.values)
             smooth = joined & (np.abs(up - down) <= STEADY * np.abs(up))
             settled = smooth | (joined & (kept | alone).all(axis=1)[:, None])
-            return up / 2 + down / 2, is_up & is_down & steady[:, None] & settled
+            slopes, known = up / 2 + down / 2, is_up & is_down & steady[:, None] & settled
+            open_ = np.flatnonzero(~known.all(axis=1))
+            if len(open_):
+                stays = [(s.truths[0] == decided) & (s.truths[1] == decided) for s in (right, left)]
+                found = self._infinite(k, points[open_], *(s.all(axis=1)[open_] for s in stays))
+                infinite = ~known[open_] & proven[open_, None] & (found != 0)
+                slopes[open_] = np.where(infinite, found, slopes[open_])
+                known[open_] |= infinite
+            return slopes, known
+
+    def _infinite(self, k: int, points: Array, stays_up: Array, stays_down: Array) -> Array:
+        """Infinite derivatives, else 0, where decisions stay those at points on sides where slopes are infinite."""
+        (up, no_up), (down, no_down) = (self._leaving(k, points, s * STEP) for s in (1, -1))
+        up = np.where(stays_up[:, None], up, 0.0)
+        down = np.where(stays_down[:, None], down, 0.0)
+        return np.where(no_up | (up == down), down, np.where(no_down, up, 0.0))
 
 
 def slopes_beside(program: Program) -> SlopesBeside | None:

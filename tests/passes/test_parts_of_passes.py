@@ -13,7 +13,7 @@ from symdiff.ir import HALF, ONE, ZERO, Expr
 from symdiff.ir import functions as F
 from symdiff.ir.formula_text import Formulas
 from symdiff.passes.analysis.magnitude import LIKE_ARGUMENT, LOGARITHMS, Magnitudes
-from symdiff.passes.analysis.signs import Signs
+from symdiff.passes.analysis.signs import POSITIVE, Signs
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.simplify.costs import Costs
 from symdiff.passes.simplify.directions import in_phase
@@ -110,3 +110,33 @@ def test_spans_hold_small_and_large_arguments(op: ir.Op, dtype: str) -> None:
                     continue
                 assert not size < flint.arb(2) ** span[0], (k, span)
                 assert not size > flint.arb(2) ** span[1], (k, span)
+
+
+@pytest.mark.parametrize(
+    ("condition", "taken", "other"),
+    [
+        (ir.lt(x, HALF), ONE - x, x),
+        (ir.lt((x + 1) / 2, HALF), HALF - x / 2, (x + 1) / 2),
+        (ir.le(ONE, x), 2 * x - ONE, 3 - 2 * x),
+    ],
+)
+def test_branches_are_bounded_by_their_conditions(
+    condition: Expr, taken: Expr, other: Expr
+) -> None:
+    e = ir.raw(ir.WHERE, (condition, taken, other))
+    assert Signs().of(e) == POSITIVE
+    assert Magnitudes("float64", Signs()).least(e + 22) >= 3
+
+
+@pytest.mark.parametrize(
+    ("condition", "taken", "other"),
+    [
+        (ir.lt(x, HALF), HALF - x, x),  # rounding decides
+        (ir.lt(HALF, x), ONE - x, x),
+        (ir.lt(y, HALF), ONE - x, ONE),
+    ],
+)
+def test_branches_may_have_the_signs_that_conditions_leave(
+    condition: Expr, taken: Expr, other: Expr
+) -> None:
+    assert Signs().of(ir.raw(ir.WHERE, (condition, taken, other))) != POSITIVE

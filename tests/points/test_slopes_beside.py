@@ -15,6 +15,7 @@ from symdiff.interpret import exclusive
 from symdiff.interpret.along_lines import Derivatives
 from symdiff.interpret.terms import Term
 from symdiff.pipeline.slopes_beside import slopes_beside
+from symdiff.runtime.scalar.fallback import Tiered
 
 
 def divided(x: Any, y: Any) -> Any:
@@ -137,3 +138,56 @@ def test_elements_are_those_of_numbers() -> None:
     zero, y = np.zeros(5), np.array([0.0, 0.5, 0.0, -0.5, 0.0])
     for k, pair in enumerate(zip(*g(zero, y), strict=True)):
         assert pair == g(0.0, float(y[k]))
+
+
+ENDS = np.array([[0.0, 0.3], [0.0, 0.5], [0.0, 0.9], [0.0, 0.0625]])
+
+
+@pytest.mark.parametrize(
+    ("f", "slope"),
+    [
+        (lambda x, p: x**p, np.inf),
+        (lambda x, p: -(x**p) * np.cos(x), -np.inf),
+        (lambda x, p: (-x) ** p, -np.inf),
+        (lambda x, p: np.arccos(np.sqrt(x)) * p, -np.inf),
+        (lambda x, p: np.where(x >= 0, x**p, np.log(x)), np.inf),
+    ],
+)
+def test_infinite_slopes_at_ends_of_the_domain(f: Callable[..., Any], slope: float) -> None:
+    made = slopes_beside(symgrad(f).raw_program)
+    assert made is not None
+    found, known = made(ENDS, [[Term(0, (0,))]])
+    assert known.all()
+    assert (found == slope).all()
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, p: np.sqrt(np.abs(x)) * p,  # no derivative
+        lambda x, p: np.where(x > 0, np.sqrt(x), 0.0) * p,  # the branch at 0 has slope 0
+        lambda x, p: np.sqrt(np.maximum(x, 0.0)) * p,
+        lambda x, p: x * np.log(x) * p,  # which is no power
+        lambda x, p: np.sqrt(x + p**400),  # finite, with a slope that is larger the nearer
+        lambda x, p: np.sqrt(x + p**41),
+        lambda x, p: p * np.sqrt(x) + np.where(x == 0, 1.0, 0.0),  # it jumps
+    ],
+)
+def test_other_slopes_are_not_infinite(f: Callable[..., Any]) -> None:
+    made = slopes_beside(symgrad(f).raw_program)
+    assert made is not None
+    points = np.array([[0.0, 0.125], [0.0, 0.0625], [0.0, 0.03125]])
+    found, known = made(points, [[Term(0, (0,))]])
+    assert not (known & np.isinf(found[:, 0])).any()
+
+
+def test_powers_at_zero_are_not_interpreted(monkeypatch) -> None:
+    asked = []
+    monkeypatch.setattr(Tiered, "_asked", lambda self, point, dtype: asked.append(point))
+    f = symgrad(lambda x, p: x**p)
+    x, p = np.zeros(300), np.linspace(0.05, 0.95, 300)
+    value, (by_x, by_p) = f.value_and_grad(x, p)
+    assert not asked
+    assert (value == 0).all()
+    assert (by_x == np.inf).all()
+    assert (by_p == 0).all()

@@ -31,7 +31,7 @@ from symdiff.ir.functions.columns import c_function, flint
 from symdiff.ir.functions.exponential import LOG
 from symdiff.ir.functions.named_numbers import PI
 from symdiff.ir.functions.selection import FLOOR, ROUND
-from symdiff.ir.functions.trigonometric import TAN
+from symdiff.ir.functions.trigonometric import SIN, TAN
 
 
 def no_gamma(x: Expr) -> Expr:
@@ -95,7 +95,9 @@ def _polygamma_in_c(n: Expr, x: Expr) -> Expr:
 
 
 _BERNOULLI_NUMBERS = 18
-"""Terms of the asymptotic series of the polygamma function."""
+"""Terms of the asymptotic series of the polygamma function,"""
+_STEPS = 22
+"""and how far the recurrence takes arguments for these."""
 
 
 @functools.cache
@@ -116,7 +118,7 @@ def _polygamma_expand(n: Expr, x: Expr) -> Expr:
         raise NotImplementedError(f"polygamma of order {n} has no kernel")
     reflected = lt(x, HALF)
     t = where(reflected, ONE - x, x)
-    steps = 22 + 2 * order
+    steps = _STEPS + 2 * order
     shift = t + const(steps)
     z = div(ONE, power(shift, 2))
     series: Expr = ZERO
@@ -135,6 +137,24 @@ def _polygamma_expand(n: Expr, x: Expr) -> Expr:
     value = total if order % 2 else neg(total)
     mirrored = neg(value) if order % 2 else value
     return where(reflected, mirrored - _cotangent_slope(order, x), value)
+
+
+def log_gamma(x: Expr) -> Expr:
+    """log(abs(gamma(x))) as `_polygamma_expand` has its derivatives (DLMF 5.5.3, 5.11.1)."""
+    reflected = lt(x, HALF)
+    t = where(reflected, ONE - x, x)
+    shift, product = t + const(_STEPS), t
+    for k in range(1, _STEPS):
+        product = mul(product, t + const(k))
+    z = div(ONE, power(shift, 2))
+    series: Expr = ZERO
+    for k in range(_BERNOULLI_NUMBERS, 0, -1):
+        scale = Fraction(1, 2 * k * (2 * k - 1))
+        series = mul(z, series) + const(_bernoulli()[k - 1] * scale)
+    lead = mul(shift - HALF, LOG(shift)) - shift + div(LOG(mul(const(2), PI())), const(2))
+    value = lead + div(series, shift) - LOG(product)
+    waves = ABS(SIN(mul(PI(), x - ROUND(x))))
+    return where(reflected, LOG(div(PI(), waves)) - value, value)
 
 
 def _cotangent_slope(order: int, x: Expr) -> Expr:

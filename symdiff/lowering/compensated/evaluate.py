@@ -48,7 +48,7 @@ from symdiff.lowering.target import (
 )
 
 STEPS = (FLOOR, CEIL, TRUNC, ROUND)
-"""Integers, of what has no error."""
+"""Integers, of what is not within its error of an edge (`passes.accuracy.bounds`)."""
 Corrected = tuple[Expr, Expr]
 """A rounded value, and what is to be added to it."""
 
@@ -106,7 +106,7 @@ def _has_error(n: Expr) -> bool:
     return (
         n.op.boolean
         or is_decided(n)
-        or (n.op in STEPS and (is_decided(n.args[0]) or not n.args[0].args))
+        or n.op in STEPS
         or n.op in _ARITHMETIC
         or n.op in CORRECTED
         or (not n.args and (n.op is not ir.CONST or n is ir.NAN or ir.rational(n) is not None))

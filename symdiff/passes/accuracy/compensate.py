@@ -7,7 +7,7 @@ Requires: any DAG.
 Ensures: the same values, within a few units of rounding unless `passes.accuracy.error_test` flags
 them: `compensated` marks outputs that may be off by more, where the errors of all operations
 can be computed (`lowering.compensated.evaluate`). Common parts are computed once. The result is
-empty if errors cannot be computed, or the program would take too long to compile.
+empty if no output has such errors, or the program would take too long to compile.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from symdiff import ir
 from symdiff.ir import POW, ZERO, Expr, Op
-from symdiff.ir.functions import ATAN, ATAN2, EXP, HYPOT, LOG, PI
+from symdiff.ir.functions import ATAN, ATAN2, EXP, HYPOT, LGAMMA, LOG, PI
+from symdiff.ir.functions.gamma import log_gamma
 from symdiff.lowering.compensated.evaluate import is_compensable
 from symdiff.lowering.compensated.functions import CORRECTED
 from symdiff.lowering.lower import is_native, lower
@@ -46,10 +47,11 @@ def compensate(outputs: Iterable[Expr], light: bool = False) -> tuple[Expr, ...]
     outputs = elementary(outputs)
     nodes = ir.topological(outputs)
     price = sum(FUNCTION if e.op in CORRECTED else OPERATION for e in nodes if e.args)
-    if price > MAX_OPERATIONS or not all(is_compensable(o) for o in outputs):
+    able = [is_compensable(o) for o in outputs]
+    if price > MAX_OPERATIONS or not any(a and o.args for a, o in zip(able, outputs, strict=True)):
         return ()
-    work = ErrorTest(chain=ARRAY_CHAIN)
-    return tuple(_marked(o, work, LIGHT if light else COMPENSATED) for o in outputs)
+    work, op = ErrorTest(chain=ARRAY_CHAIN), LIGHT if light else COMPENSATED
+    return tuple(_marked(o, work, op) if a else o for a, o in zip(able, outputs, strict=True))
 
 
 def first_tier(
@@ -134,6 +136,7 @@ def _angle(y: Expr, x: Expr) -> Expr:
 
 
 _IN_OTHERS: dict[Op, Callable[..., Expr]] = {
+    LGAMMA: log_gamma,
     HYPOT: lambda x, y: ir.sqrt(x * x + y * y),
     POW: _power,
     ATAN2: _angle,

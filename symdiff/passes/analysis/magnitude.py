@@ -163,10 +163,10 @@ class Magnitudes:
         return None
 
     def _sum(self, e: Expr, x: Span, y: Span) -> Span:
-        """The span of a sum. Terms that cancel are about equally large, so that at least a unit in
-        the last place of the larger lower bound remains; if one term is zero, the other is
-        the sum."""
-        low = max(x[0], y[0]) - self.bits - 1
+        """The span of a sum. Of terms of one sign the larger one remains. Terms that cancel are about equally
+        large, so that at least a unit in the last place of the larger lower bound remains; if one term is zero,
+        the other is the sum."""
+        low = max(x[0], y[0]) - (0 if self.signs.adds_up(e) else self.bits + 1)
         if not self.signs.nonzero(e.args[0]):
             low = min(low, y[0])
         if not self.signs.nonzero(e.args[1]):

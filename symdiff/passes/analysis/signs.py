@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
+from fractions import Fraction
 from itertools import product
 
 from symdiff import ir
@@ -22,6 +23,8 @@ from symdiff.ir.plain import exactly
 NEGATIVE, ZERO_, POSITIVE = 1, 2, 4
 ANY = NEGATIVE | ZERO_ | POSITIVE
 MAX_FACTORS = 16
+ROOM = Fraction(1, 2**20)
+"""How far from 0 a bound is, of the numbers that it is made of, where no rounding reaches 0."""
 _VALUES = {NEGATIVE: -1, ZERO_: 0, POSITIVE: 1}
 
 
@@ -113,7 +116,8 @@ class Signs:
         if op is POW:
             return self._power(e, masks[0])
         if op is WHERE:
-            return masks[1] | masks[2]
+            taken, other = args[0], ir.not_(args[0])
+            return masks[1] & _bounded(taken, args[1]) | masks[2] & _bounded(other, args[2])
         if op in EXTREMES:
             pick = max if op in MAXIMA else min
             return _mask(pick(x, y) for x, y in product(_members(masks[0]), _members(masks[1])))
@@ -176,6 +180,45 @@ class Signs:
             true = {LT: POSITIVE, LE: POSITIVE | ZERO_, EQ: ZERO_}[condition.op]
             return True if not signs & ~true else False if not signs & true else None
         return None
+
+
+def _bounded(condition: Expr, e: Expr) -> int:
+    """The signs that a node may have where a condition bounds it by a number that is not 0, so far from there that
+    rounding decides nothing."""
+    factor, base, offset = _affine(e)
+    found = ANY
+    for c in ir.conjuncts(condition):
+        comparison = c.args[0] if c.op is NOT else c
+        if comparison.op not in (LT, LE):
+            continue
+        low, high = comparison.args[::-1] if c.op is NOT else comparison.args
+        for bound, inside, above in ((low, high, 1), (high, low, -1)):
+            scale, bounded, shift = _affine(inside)
+            if bounded is base and (q := ir.rational(bound)) is not None:
+                most = factor * (q - shift) / scale  # beyond it is `factor*base`, on this side:
+                side = above if factor * scale > 0 else -above
+                if (most + offset) * side > ROOM * max(abs(most), abs(offset)):
+                    found &= POSITIVE if side > 0 else NEGATIVE
+    return found
+
+
+def _affine(e: Expr) -> tuple[Fraction, Expr, Fraction]:
+    """A node as factor*base + offset, with a factor that is not 0."""
+    factor, offset = Fraction(1), Fraction(0)
+    while True:
+        scale, base = ir.scaled(e)
+        if base is not e and scale:
+            factor, e = factor * scale, base
+        elif e.op is DIV and (q := ir.rational(e.args[1])):
+            factor, e = factor / q, e.args[0]
+        elif e.op in (ADD, SUB) and (q := ir.rational(e.args[1])) is not None:
+            offset += factor * (q if e.op is ADD else -q)
+            e = e.args[0]
+        elif e.op in (ADD, SUB) and (q := ir.rational(e.args[0])) is not None:
+            offset += factor * q
+            factor, e = (factor if e.op is ADD else -factor), e.args[1]
+        else:
+            return factor, e, offset
 
 
 def _may_drop_nan(e: Expr) -> bool:
