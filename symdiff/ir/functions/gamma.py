@@ -28,7 +28,7 @@ from symdiff.ir import (
     where,
 )
 from symdiff.ir.functions.columns import c_function, flint
-from symdiff.ir.functions.exponential import LOG
+from symdiff.ir.functions.exponential import EXP, LOG
 from symdiff.ir.functions.named_numbers import PI
 from symdiff.ir.functions.selection import FLOOR, ROUND
 from symdiff.ir.functions.trigonometric import SIN, TAN
@@ -140,9 +140,21 @@ def _polygamma_expand(n: Expr, x: Expr) -> Expr:
 
 
 def log_gamma(x: Expr) -> Expr:
-    """log(abs(gamma(x))) as `_polygamma_expand` has its derivatives (DLMF 5.5.3, 5.11.1)."""
-    reflected = lt(x, HALF)
-    t = where(reflected, ONE - x, x)
+    """log(abs(gamma(x))) by logarithms and reflection."""
+    reflected, value = lt(x, HALF), _log_gamma_right(x)
+    return where(reflected, LOG(div(PI(), ABS(SIN(mul(PI(), x - ROUND(x)))))) - value, value)
+
+
+def by_log_gamma(x: Expr) -> Expr:
+    """gamma(x) by an exponential and reflection (DLMF 5.5.3)."""
+    value, n = EXP(_log_gamma_right(x)), ROUND(x)
+    sign = ONE - mul(const(2), n - mul(const(2), FLOOR(div(n, const(2)))))
+    return where(lt(x, HALF), div(PI(), sign * SIN(mul(PI(), x - n)) * value), value)
+
+
+def _log_gamma_right(x: Expr) -> Expr:
+    """log(gamma) of the larger of x and 1 - x, as `_polygamma_expand` has its derivatives (DLMF 5.11.1)."""
+    t = where(lt(x, HALF), ONE - x, x)
     shift, product = t + const(_STEPS), t
     for k in range(1, _STEPS):
         product = mul(product, t + const(k))
@@ -152,9 +164,7 @@ def log_gamma(x: Expr) -> Expr:
         scale = Fraction(1, 2 * k * (2 * k - 1))
         series = mul(z, series) + const(_bernoulli()[k - 1] * scale)
     lead = mul(shift - HALF, LOG(shift)) - shift + div(LOG(mul(const(2), PI())), const(2))
-    value = lead + div(series, shift) - LOG(product)
-    waves = ABS(SIN(mul(PI(), x - ROUND(x))))
-    return where(reflected, LOG(div(PI(), waves)) - value, value)
+    return lead + div(series, shift) - LOG(product)
 
 
 def _cotangent_slope(order: int, x: Expr) -> Expr:

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from symdiff import ir
 from symdiff.ir import POW, ZERO, Expr, Op
-from symdiff.ir.functions import ATAN, ATAN2, EXP, HYPOT, LGAMMA, LOG, PI
-from symdiff.ir.functions.gamma import log_gamma
+from symdiff.ir.functions import ATAN, ATAN2, EXP, GAMMA, HYPOT, LGAMMA, LOG, PI
+from symdiff.ir.functions.gamma import by_log_gamma, log_gamma
 from symdiff.lowering.compensated.evaluate import is_compensable
 from symdiff.lowering.compensated.functions import CORRECTED
 from symdiff.lowering.lower import is_native, lower
@@ -137,6 +137,7 @@ def _angle(y: Expr, x: Expr) -> Expr:
 
 _IN_OTHERS: dict[Op, Callable[..., Expr]] = {
     LGAMMA: log_gamma,
+    GAMMA: by_log_gamma,
     HYPOT: lambda x, y: ir.sqrt(x * x + y * y),
     POW: _power,
     ATAN2: _angle,
