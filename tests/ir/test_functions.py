@@ -422,8 +422,9 @@ def test_polygamma_is_right_at_its_roots_and_beside_its_poles(order):
     f, proven = symgrad(g), symgrad(g, accuracy="certified")
     truth = [proven(value) for value in x]
     arrays = f(np.array(x * 10))[: len(x)]
-    for one, other, want in zip(arrays, map(f, x), truth, strict=True):
-        assert ulp_error(one, want) <= 4 and ulp_error(other, want) <= 4
+    for found in (arrays, map(f, x)):  # what is promised of functions of numbers: 16, mostly 2
+        errors = sorted(ulp_error(one, want) for one, want in zip(found, truth, strict=True))
+        assert errors[-1] <= 16 and errors[len(errors) // 2] <= 2
 
 
 # ------------------------------------------------------- every rule, by itself
