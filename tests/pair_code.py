@@ -12,7 +12,7 @@ from typing import Any
 from symdiff.codegen.llvm import jit
 from symdiff.codegen.llvm.printer import Lanes, Writer, print_point
 from symdiff.ir import Expr, topological
-from symdiff.lowering.double_double.pairs import FUNCTIONS, PARTS, PairFunction
+from symdiff.lowering.double_double.pairs import PARTS, PairFunction
 from symdiff.pipeline.lowered.scalar import LoweredFunction
 from symdiff.runtime.scalar.compiled import link
 
@@ -59,7 +59,6 @@ def _provide(function: PairFunction) -> None:
 
 def compiled(function: PairFunction) -> jit.Linked:
     """The machine code of one function, under its symbol."""
-    FUNCTIONS.setdefault(function.symbol, function)
     return link("test " + function.symbol, lambda: _text(function), False)
 
 

@@ -30,10 +30,6 @@ class PairFunction:
     arity: int
     build: Callable[..., Pair]
 
-    def name(self, width: int) -> str:
-        """Its symbol for several elements at a time."""
-        return self.symbol if width == 1 else f"{self.symbol}_v{width}"
-
     def definition(self) -> tuple[list[str], Pair]:
         """Names of the doubles that it takes, and what it returns over them."""
         names = [f"{name}_{part}" for name in "xyz"[: self.arity] for part in ("hi", "lo")]
@@ -41,9 +37,6 @@ class PairFunction:
         pairs = [Pair(*nodes[k : k + 2]) for k in range(0, len(nodes), 2)]
         return names, self.build(*pairs)
 
-
-FUNCTIONS: dict[str, PairFunction] = {}
-"""Every double-double function by its symbol."""
 
 PARTS: dict[Op, tuple[PairFunction, int]] = {}
 """What the ops of calls mean: the function, and which part of its result."""
@@ -54,7 +47,6 @@ class _Caller:
 
     def __init__(self, name: str, arity: int, build: Callable[..., Pair]) -> None:
         self.function = PairFunction(SYMBOL.format(name), arity, build)
-        FUNCTIONS[self.function.symbol] = self.function
         self.ops = [Op(f"dd_{name}_{part}", 2 * arity) for part in ("hi", "lo")]
         PARTS.update({op: (self.function, k) for k, op in enumerate(self.ops)})
 

@@ -71,7 +71,7 @@ def _agree(v: Expr, band: Piece, inside: Expr, outside: Expr) -> bool:
                         return False
         except (UnsupportedError, NotImplementedError, Undecided):
             return False
-    return compared > 0
+    return 3 * compared >= TRIED
 
 
 __all__ = ["bands_as_points"]

@@ -14,7 +14,10 @@ from symdiff.passes.cancel.algebra import linear
 _COMPLEMENTS = {
     r.before.args[1].op: r
     for r in RULES
-    if Form.SHORT in r.forms and r.before.op is ir.SUB and r.before.args[1].args == (U,)
+    if Form.SHORT in r.forms
+    and r.before.op is ir.SUB
+    and r.before.args[0] is ONE
+    and r.before.args[1].args == (U,)
 }
 """Functions that differ from 1 by another function."""
 COMPLEMENTED = frozenset(_COMPLEMENTS)

@@ -106,7 +106,8 @@ class Kernel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         made = functools.partial(
-            Kernel, dtype=self.dtype, accuracy=self.accuracy, parallel=self.parallel, cache=self.cache
+            Kernel, dtype=self.dtype, accuracy=self.accuracy, parallel=self.parallel, cache=self.cache,
+            directed=self._directed,
         )  # fmt: skip
         return made, (self.function,)
 
